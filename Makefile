@@ -1,0 +1,43 @@
+# Every command that this course needs. `make` alone lists them.
+# Debian or Ubuntu with Python 3.11 or later, python3-venv and git; nothing else.
+
+PYTHON ?= python3
+ADDRESS ?= 127.0.0.1:8000
+# Stages of `make test` to run; empty: all (python3 -m tools.stages shows their names).
+STAGES ?=
+SITE := .venv/bin/python
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help python serve build check test format clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "error: Python 3.11 or later is needed, and $(PYTHON) is not" >&2; \
+	  echo "  mend: install one (sudo apt install python3.11 python3.11-venv), then make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; \
+	  exit 1; }
+
+serve: python ## read the course here, the pages follow each change (ADDRESS=127.0.0.1:8000)
+	@$(PYTHON) -m tools.environment site
+	@$(SITE) -m tools.serve $(ADDRESS)
+
+build: python ## build into site/; a failed build leaves the last good one there
+	@$(PYTHON) -m tools.environment site
+	@$(SITE) -m tools.build_site
+
+check: python ## the quick checks: format, lint, data files, unit tests
+	@$(PYTHON) -m tools.stages lint unit
+
+test: python ## every check there is, installing what they need
+	@$(PYTHON) -m tools.stages $(STAGES)
+
+format: python ## rewrite Python in the one format
+	@$(PYTHON) -m tools.environment dev
+	@$(SITE) -m ruff format . && $(SITE) -m ruff check --fix .
+
+clean: ## remove what was built and every cache; the environments stay
+	rm -rf site .build .pytest_cache .ruff_cache .rumdl_cache test-results
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +

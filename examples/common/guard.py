@@ -1,0 +1,207 @@
+"""Checks before and during a run: each stops with one line on what is wrong, one on its cure."""
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NoReturn
+
+import torch
+from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError
+from transformers import PretrainedConfig, TrainerCallback
+
+from memory import Run, predict, read_config
+
+
+def stop(message: str, mend: str) -> NoReturn:
+    """End the program with exit status 1, the message and its cure on standard error."""
+    raise SystemExit(f"error: {message}\n  mend: {mend}")
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a run computes on: its name, bytes of memory, and the arithmetic to use there."""
+
+    name: str
+    memory: int
+    precision: str  # "fp32", or the 16-bit type of autocast: "bf16", "fp16"
+
+    @property
+    def device(self) -> str:
+        """Where tensors go."""
+        return "cpu" if self.precision == "fp32" else "cuda"
+
+
+def find_card(tiny: bool) -> Card:
+    """Choose the processor for a tiny run and the first GPU for any other."""
+    if tiny:
+        return Card("CPU", 0, "fp32")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")  # with two, Trainer splits each batch
+    if not torch.cuda.is_available():
+        stop("no GPU found", "add --tiny to train the tiny model on the processor, or use a GPU")
+    found = torch.cuda.get_device_properties(0)
+    if torch.cuda.is_bf16_supported(including_emulation=False):
+        return Card(found.name, found.total_memory, "bf16")
+    print(f"{found.name} computes no bfloat16: fp16 autocast and loss scaling instead")
+    return Card(found.name, found.total_memory, "fp16")
+
+
+@contextmanager
+def explain(kind: str, name: str) -> Iterator[None]:
+    """Turn the failures of loading a model or a data set into one line and its cure."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        causes = list(_chain(error))
+        if any(isinstance(e, GatedRepoError) or "gated" in str(e) for e in causes):
+            stop(f"{kind} {name} is gated", "accept its licence on the Hub, then: hf auth login")
+        if any(isinstance(e, ConnectionError | LocalEntryNotFoundError) for e in causes):
+            stop(
+                f"{kind} {name} is not on this computer and the Hub cannot be reached",
+                f"connect, unset HF_HUB_OFFLINE, or name a local folder with --{kind}",
+            )
+        stop(f"{kind} {name} was not found", f"check the spelling and your access: --{kind}")
+
+
+@contextmanager
+def explain_memory() -> Iterator[None]:
+    """Turn a full card into one line and its cure."""
+    try:
+        yield
+    except torch.OutOfMemoryError:
+        stop(
+            "the card's memory is full",
+            "halve --batch-size (accumulation makes up for it), or end what else uses the card",
+        )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def check_memory(card: Card, config: PretrainedConfig, rows: int, tokens: int) -> None:
+    """Predict the peak before any weight is loaded; if it is too high, name what would fit."""
+    try:
+        shape = read_config(config.to_dict())
+    except ValueError as error:
+        print(f"memory not predicted: {error}")
+        return
+    if card.device == "cpu":
+        run = Run(shape, precision="fp32", rows=rows, length=tokens, recompute=False, context=0)
+    else:
+        run = Run(shape, rows=rows, length=tokens)
+    budget = predict(run)
+    print(
+        f"memory predicted: {_gb(budget.total)} = {_gb(budget.static)} weights, gradients, states"
+        f" + {_gb(budget.copies)} 16-bit copies + {_gb(budget.activations)} activations"
+        f" + {_gb(budget.logits)} logits + {_gb(budget.context)} CUDA"
+    )
+    if card.device == "cuda" and budget.total > card.memory:
+        message = f"{card.name} has {_gb(card.memory)}, the run needs {_gb(budget.total)}"
+        stop(message, _fitting(run, card.memory))
+
+
+def _fitting(run: Run, memory: int) -> str:
+    while run.rows > 1 or run.length > 64:
+        if run.rows > 1:
+            run = replace(run, rows=run.rows // 2)
+        else:
+            run = replace(run, length=run.length // 2)
+        if predict(run).total <= memory:
+            return f"this fits: --batch-size {run.rows} --max-tokens {run.length}"
+    most = (memory - run.context) / 18e9
+    return f"choose a model of less than {most:.1f} billion parameters with --model"
+
+
+def _gb(size: float) -> str:
+    return f"{size / 1e9:.3g} GB"
+
+
+def check_disk(folder: Path, parameters: int) -> None:
+    """Check room for three checkpoints (best, last, the one being written) and the model.
+
+    A checkpoint holds fp32 weights and two moments: 12 B/parameter; the model 4.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    needed, free = (3 * 12 + 4) * parameters, shutil.disk_usage(folder).free
+    if free < needed:
+        stop(
+            f"{folder} has {_gb(free)} free, checkpoints and model need {_gb(needed)}",
+            "free some space, or name a folder on a larger disk with --output",
+        )
+
+
+def last_checkpoint(folder: Path, resume: bool) -> str | None:
+    """Find where to resume; refuse to mix two runs in a folder, or to resume what never started.
+
+    Trainer writes `trainer_state.json` last: a checkpoint without it was cut while being written.
+    """
+    found = [path.parent for path in folder.glob("checkpoint-*/trainer_state.json")]
+    last = max(found, key=lambda path: int(path.name.split("-")[1]), default=None)
+    if last and not resume:
+        stop(
+            f"{folder} holds an unfinished run ({last.name})",
+            "add --resume to go on with it, or name another folder with --output",
+        )
+    if resume and not last:
+        stop(f"nothing to resume in {folder}", "start without --resume, or name another --output")
+    return str(last) if last else None
+
+
+def read_jsonl(path: Path, columns: Sequence[str]) -> list[dict]:
+    """Read one JSON object a line; each must have the columns, as text."""
+    if not path.exists():
+        stop(f"{path} was not found", "give --data a file, a folder, or a name on the Hub")
+    rows = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            stop(f"{path}:{number}: not JSON ({error.msg})", "write one JSON object a line")
+        for column in columns:
+            if not isinstance(row, dict) or not isinstance(row.get(column), str):
+                stop(
+                    f"{path}:{number}: no text in column '{column}'",
+                    f"give every row text in each of: {', '.join(columns)}",
+                )
+        rows.append(row)
+    return rows
+
+
+def check_columns(name: str, columns: Sequence[str], needed: Sequence[str]) -> None:
+    """Make sure that a data set of the Hub has the columns."""
+    missing = ", ".join(sorted(set(needed) - set(columns)))
+    if missing:
+        stop(f"data {name} lacks the columns {missing}", f"it has: {', '.join(columns)}")
+
+
+def check_labels(rows: Sequence[dict], eos: int) -> None:
+    """Make sure that there is something to learn, and that the end of an answer is part of it."""
+    if not rows:
+        stop("no row is left", "raise --max-tokens, or look at the data (--data)")
+    for number, row in enumerate(rows, 1):
+        if all(label == -100 for label in row["labels"]):
+            stop(f"row {number}: every label is masked (-100)", "mask the prompt, not the answer")
+        if row["labels"][-1] != eos:
+            stop(
+                f"row {number}: the last label is not EOS",
+                "end every answer with the EOS token, or generation will not stop",
+            )
+
+
+class StopOnNan(TrainerCallback):
+    """Ends a run whose loss is no longer a number, instead of letting it go on for hours."""
+
+    def on_log(self, args, state, control, logs: dict, **kwargs) -> None:
+        """Look at each logged loss."""
+        if not math.isfinite(logs.get("loss", 0.0)):
+            stop(
+                f"step {state.global_step}: loss {logs['loss']}, grad_norm {logs.get('grad_norm')}",
+                "lower --learning-rate; if that changes nothing, look for the row that does it",
+            )

@@ -1,0 +1,161 @@
+"""The whole course, read and checked at once: languages, strings, quizzes, figures, pages."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dabt import directives, pages
+from dabt.directives import Place
+from dabt.figures import Figure, read_figures, render_figure
+from dabt.languages import Language, load_languages
+from dabt.problems import DabtError, Problem, did_you_mean
+from dabt.quiz.lint import lint_quiz
+from dabt.quiz.load import read_quizzes
+from dabt.quiz.model import Quiz, Review
+from dabt.quiz.page import check_directives, select
+from dabt.quiz.render import Setting, render_quiz
+from dabt.snippets import check_includes
+from dabt.ui import Ui, read_ui
+
+DIRECTIVES = ("figure", "quiz")
+SectionIds = Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Course:
+    """What pages are rendered from. `titles` has a heading by (language, page, section id)."""
+
+    languages: tuple[Language, ...] = ()
+    ui: Ui = field(default_factory=Ui)
+    quizzes: Mapping[str, Quiz] = field(default_factory=dict)
+    titles: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QuizRenderer:
+    """The renderer of `::: quiz …` for `dabt.directives`."""
+
+    course: Course
+
+    def __call__(self, argument: str, place: Place) -> str:
+        """The HTML of a quiz directive. Raises DabtError for an unknown quiz or question."""
+        quiz, chosen = select(argument, place, self.course.quizzes)
+        setting = Setting(place.language, place.page, self.course.ui, self.course.titles)
+        return render_quiz(quiz, setting, chosen)
+
+
+@dataclass(frozen=True)
+class FigureRenderer:
+    """The renderer of `::: figure …` for `dabt.directives`."""
+
+    course: Course
+
+    def __call__(self, argument: str, place: Place) -> str:
+        """The HTML of a figure directive. Raises DabtError for an unknown figure."""
+        if argument not in self.course.figures:
+            raise DabtError([_unknown_figure(argument, place, self.course)])
+        return render_figure(self.course.figures[argument], place.language, self.course.ui)
+
+
+def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
+    """The course of a `docs` folder, with `examples` beside it, and all that is wrong with it."""
+    data = docs / "_data"
+    try:
+        languages = load_languages(data / "languages.yml")
+    except DabtError as error:
+        return Course(), error.problems
+    ui, problems = read_ui(data, languages)
+    quizzes, found = read_quizzes(data / "quizzes", languages)
+    examples = docs.parent / "examples"
+    figures, on_figures = read_figures(data / "figures", examples, languages)
+    unread = {path.stem for path in data.glob("quizzes/*.yml")} - {quiz.slug for quiz in quizzes}
+    all_pages = tuple(pages.read_pages(docs, languages))
+    titles = {
+        (page.language, page.path, name): title
+        for page in all_pages
+        for name, title in pages.section_titles(page.text).items()
+    }
+    course = Course(languages, ui, {quiz.slug: quiz for quiz in quizzes}, titles, figures)
+    on_pages = _check_pages(course, all_pages, unread)
+    on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
+    on_reviews = () if not all_pages else _check_sources(course, all_pages)
+    return course, (*problems, *found, *on_figures, *on_pages, *on_code, *on_reviews)
+
+
+def lint_course(course: Course) -> tuple[Problem, ...]:
+    """The advice on all quizzes; only for a course without errors."""
+    return tuple(problem for quiz in course.quizzes.values() for problem in lint_quiz(quiz))
+
+
+def _check_pages(
+    course: Course, all_pages: Iterable[pages.Page], unread: Container[str]
+) -> Iterator[Problem]:
+    shown: set[str] = set()
+    for page in all_pages:
+        yield from directives.check(page.text, page.file, DIRECTIVES)
+        place = Place(page.file, 1, page.language, page.path)
+        found = directives.scan(page.text)
+        problems, slugs = check_directives(found, place, course.quizzes, unread)
+        yield from problems
+        shown |= slugs
+        for one in found:
+            if one.name == "figure" and not one.nested and one.argument not in course.figures:
+                yield _unknown_figure(
+                    one.argument, Place(page.file, one.line, page.language), course
+                )
+    for quiz in course.quizzes.values():
+        if quiz.slug not in shown:
+            message = f"no page shows the quiz '{quiz.slug}'"
+            mend = f"write '::: quiz {quiz.slug}' in a page, or delete the file"
+            at = quiz.at
+            yield Problem(at.file, at.line, at.column, message, "orphan", mend, "warning")
+
+
+def _unknown_figure(slug: str, place: Place, course: Course) -> Problem:
+    mend = did_you_mean(slug, sorted(course.figures))
+    return Problem(place.file, place.line, 1, f"unknown figure '{slug}'", "unknown-figure", mend)
+
+
+def _check_sources(course: Course, all_pages: Iterable[pages.Page]) -> Iterator[Problem]:
+    sections: dict[str, dict[str, frozenset[str]]] = {one.code: {} for one in course.languages}
+    for page in all_pages:
+        names = frozenset(pages.section_titles(page.text))
+        sections[page.language][page.path] = names
+    for language, known in sections.items():
+        yield from check_reviews(course, language, known)
+
+
+def check_reviews(course: Course, language: str, known: SectionIds) -> Iterator[Problem]:
+    """Review targets that a language lacks; `known` has the section ids of each of its pages.
+
+    A page or a section that is missing is said once, where it is first wanted.
+    """
+    said: set[tuple[str, str]] = set()
+    for quiz in course.quizzes.values():
+        for review in (question.review for question in quiz.questions if question.review):
+            lacking = _lacking(review, known)
+            if lacking and lacking not in said:
+                said.add(lacking)
+                yield _target_problem(review, language, known)
+
+
+def _lacking(review: Review, known: SectionIds) -> tuple[str, str] | None:
+    """The page, or the page and the section, that a review wants and that is not there."""
+    if review.page not in known:
+        return review.page, ""
+    if review.section and review.section not in known[review.page]:
+        return review.page, review.section
+    return None
+
+
+def _target_problem(review: Review, language: str, known: SectionIds) -> Problem:
+    if review.page not in known:
+        message = f"no page '{review.page}' in '{language}'"
+        mend = did_you_mean(review.page, sorted(known))
+    else:
+        message = f"no section '{review.section}' in '{review.page}' in '{language}'"
+        names = sorted(name for name in known[review.page] if name)
+        mend = did_you_mean(review.section, names)
+    at = review.at
+    return Problem(at.file, at.line, at.column, message, "review-target", mend)

@@ -1,0 +1,145 @@
+"""Reading `docs/_data/figures/<slug>.yml` and the record that it names."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from yaml import Node
+
+from dabt import yamlsource
+from dabt.figures.model import Axis, Figure, Series, Words
+from dabt.languages import Language
+from dabt.problems import Problem, did_you_mean
+from dabt.yamlsource import Findings
+
+LINES = ("figure", "kind", "source", "x", "y", "lines", "caption")
+BARS = ("figure", "kind", "source", "rows", "heading", "parts", "names", "caption")
+OPTIONAL = ("mark-lowest", "total", "digits")
+KINDS = {"lines": LINES, "bars": BARS}
+Codes = tuple[str, ...]
+Record = Mapping[str, Any]
+Nodes = Mapping[str, Node]
+
+
+def read_figures(
+    folder: Path, examples: Path, languages: Sequence[Language]
+) -> tuple[dict[str, Figure], tuple[Problem, ...]]:
+    """Return the figures of a folder by slug, with all problems of all files; nothing is raised.
+
+    Records are read from below `examples`.
+    """
+    figures, problems = {}, []
+    codes = tuple(one.code for one in languages)
+    for path in sorted(folder.glob("*.yml")):
+        root, findings = yamlsource.read(path)
+        figure = _read(root, findings, path.stem, examples, codes) if root is not None else None
+        if figure is not None and not findings.problems:
+            figures[figure.slug] = figure
+        problems.extend(findings.problems)
+    return figures, tuple(problems)
+
+
+def _read(root: Node, findings: Findings, slug: str, examples: Path, codes: Codes) -> Figure | None:
+    known = dict.fromkeys((*LINES, *BARS, *OPTIONAL))
+    values = yamlsource.entries(root, findings, tuple(known), ("figure", "kind", "source"))
+    kind = yamlsource.text_of(values.get("kind"), findings)
+    if kind not in KINDS:
+        mend = did_you_mean(kind, tuple(KINDS))
+        findings.at(values.get("kind", root), f"unknown kind '{kind}'", "figure-kind", mend)
+        return None
+    for key in KINDS[kind]:
+        if key not in values:
+            findings.at(root, f"the key '{key}' is missing", "missing-key", f"add '{key}:'")
+    if yamlsource.text_of(values.get("figure"), findings) != slug:
+        findings.at(root, "the name is not the file's", "file-name", f"write 'figure: {slug}'")
+    record = _read_record(values.get("source"), findings, examples)
+    if findings.problems:
+        return None
+    parts = _read_lines if kind == "lines" else _read_bars
+    figure = Figure(
+        slug=slug,
+        kind=kind,
+        record=record,
+        caption=_read_words(values["caption"], findings, codes),
+        **parts(values, findings, codes, record),
+    )
+    if not findings.problems:
+        _check_caption(figure, values["caption"], findings)
+    return figure
+
+
+def _check_caption(figure: Figure, node: Node, findings: Findings) -> None:
+    known = figure.summarise()
+    for code, text in figure.caption.items():
+        for name in {name for _, name, _, _ in Formatter().parse(text) if name} - set(known):
+            mend = did_you_mean(name, sorted(known))
+            findings.at(node, f"unknown number '{name}' in '{code}'", "figure-number", mend)
+
+
+def _read_record(node: Node | None, findings: Findings, examples: Path) -> Record:
+    source = yamlsource.text_of(node, findings)
+    try:
+        record = json.loads(Path(examples, source).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        mend = "write the path of a record below examples/, and record it with the example"
+        message = f"the record '{source}' cannot be read: {error}"
+        if node is not None:
+            findings.at(node, message, "figure-source", mend)
+        return {}
+    return record if isinstance(record, dict) else {"rows": record}
+
+
+def _read_words(node: Node, findings: Findings, codes: Codes) -> Words:
+    values = yamlsource.entries(node, findings, codes, codes)
+    return {code: yamlsource.text_of(value, findings) for code, value in values.items()}
+
+
+def _read_series(
+    node: Node, findings: Findings, codes: Codes, record: Record, points: str = ""
+) -> Series:
+    needed = ("key", "label") if points else ("points", "key", "label")
+    values = yamlsource.entries(node, findings, needed, needed)
+    name = points or yamlsource.text_of(values.get("points"), findings)
+    key = yamlsource.text_of(values.get("key"), findings)
+    entries = record.get(name, ())
+    if not any(isinstance(entry, dict) and key in entry for entry in entries):
+        known = sorted({one for entry in entries if isinstance(entry, dict) for one in entry})
+        message = f"the record has no '{key}' in '{name}'"
+        findings.at(node, message, "figure-key", did_you_mean(key, known or sorted(record)))
+    label = _read_words(values["label"], findings, codes) if "label" in values else {}
+    return Series(name, key, label)
+
+
+def _read_lines(values: Nodes, findings: Findings, codes: Codes, record: Record) -> dict[str, Any]:
+    items = yamlsource.items(values["lines"], findings)
+    mark = values.get("mark-lowest")
+    return {
+        "x": _read_axis(values["x"], findings, codes, ("key", "label")),
+        "y": _read_axis(values["y"], findings, codes, ("label",)),
+        "series": tuple(_read_series(item, findings, codes, record) for item in items),
+        "mark_lowest": _read_words(mark, findings, codes) if mark is not None else None,
+    }
+
+
+def _read_axis(node: Node, findings: Findings, codes: Codes, needed: tuple[str, ...]) -> Axis:
+    values = yamlsource.entries(node, findings, needed, needed)
+    label = _read_words(values["label"], findings, codes) if "label" in values else {}
+    return Axis(yamlsource.text_of(values.get("key"), findings) if "key" in values else "", label)
+
+
+def _read_bars(values: Nodes, findings: Findings, codes: Codes, record: Record) -> dict[str, Any]:
+    rows = yamlsource.text_of(values["rows"], findings)
+    parts = yamlsource.items(values["parts"], findings)
+    named = sorted(str(entry.get("id")) for entry in record.get(rows, ()))
+    names = yamlsource.entries(values["names"], findings, tuple(named), tuple(named))
+    total = values.get("total")
+    return {
+        "rows": rows,
+        "series": tuple(_read_series(item, findings, codes, record, rows) for item in parts),
+        "names": {key: _read_words(node, findings, codes) for key, node in names.items()},
+        "heading": _read_words(values["heading"], findings, codes),
+        "total": _read_words(total, findings, codes) if total is not None else None,
+        "digits": int(yamlsource.text_of(values["digits"], findings)) if "digits" in values else 0,
+    }

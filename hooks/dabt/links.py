@@ -1,0 +1,23 @@
+"""Links between pages of one language's tree, as the site serves them (directory URLs)."""
+
+from posixpath import relpath
+
+
+def page_folder(page: str) -> str:
+    """The folder that serves a page: `full/traditional.md` → `full/traditional`, home → ``."""
+    folder = page.removesuffix(".md")
+    if folder == "index" or folder.endswith("/index"):
+        folder = folder.removesuffix("index").rstrip("/")
+    return folder
+
+
+def relative_link(source: str, target: str, section: str = "") -> str:
+    """The link from a page to a section of another (or the same): `../../full/traditional/#memory`.
+
+    Both pages are Markdown paths inside the same language's tree.
+    """
+    anchor = f"#{section}" if section else ""
+    if source == target and anchor:
+        return anchor
+    path = relpath(f"/{page_folder(target)}", f"/{page_folder(source)}")
+    return f"{path}/{anchor}"

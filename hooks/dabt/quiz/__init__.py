@@ -1,0 +1,1 @@
+"""The quiz engine: `load` reads and checks, `lint` advises, `render` makes HTML."""

@@ -1,0 +1,1 @@
+"""Rules of our own, one small module each."""

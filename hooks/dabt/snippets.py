@@ -1,0 +1,140 @@
+"""Included code: every `--8<-- "file:region"` of a page must name code that exists.
+
+The build stops too when one does not, but without saying where. Here the page and its line are
+named, all of them at once, and the explanations under a program are counted against its markers.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown import Extension, Markdown
+from markdown.preprocessors import Preprocessor
+
+from dabt.directives import FENCE
+from dabt.problems import Problem, did_you_mean
+
+INCLUDE = re.compile(r'^(?P<indent>[ \t]*)--8<-- "(?P<path>[^":]+)(?::(?P<region>[^"]*))?"[ \t]*$')
+REGION = re.compile(r"--8<--[ \t]*\[[ \t]*start[ \t]*:[ \t]*(?P<name>[A-Za-z][\w-]*)[ \t]*\]")
+MARKER = re.compile(r"[ \t]*# \((?P<number>\d+)\)!?[ \t]*$", re.MULTILINE)
+ITEM = re.compile(r"[ \t]*\d+\.[ \t]+\S")
+# Between snippets (32), which bring the code in, and fences (25), which take it out of reach.
+CLEAN_PRIORITY = 28
+NUMBERS = re.compile(r"-?\d*(?::-?\d*)?")
+
+
+@dataclass(frozen=True)
+class Include:
+    """One line that includes a file or one of its regions. `annotated` when its fence says so."""
+
+    path: str
+    region: str
+    line: int
+    column: int
+    annotated: bool
+    explanations: int
+
+
+def scan_includes(text: str) -> tuple[Include, ...]:
+    """Return what a Markdown source includes, with the explanations counted under each fence."""
+    lines = text.split("\n")
+    found = []
+    for number, line in enumerate(lines):
+        if match := INCLUDE.match(line):
+            found.append(
+                Include(
+                    path=match["path"],
+                    region=match["region"] or "",
+                    line=number + 1,
+                    column=len(match["indent"]) + 1,
+                    annotated=number > 0 and ".annotate" in lines[number - 1],
+                    explanations=_count_items(lines[number + 2 :]),
+                )
+            )
+    return tuple(found)
+
+
+def _count_items(lines: list[str]) -> int:
+    """Count the items of the list that follows a fence, until another kind of block begins."""
+    count = 0
+    for line in lines:
+        if ITEM.match(line):
+            count += 1
+        elif line.strip() and not line.startswith((" ", "\t")):
+            return count
+    return count
+
+
+def check_includes(text: str, file: str, examples: Path) -> Iterator[Problem]:
+    """Yield the includes that name no file or region, and the explanations that do not add up."""
+    for include in scan_includes(text):
+        place = (file, include.line, include.column)
+        source = examples / include.path
+        if not source.is_file():
+            known = sorted(
+                one.relative_to(examples).as_posix()
+                for one in source.parent.glob("*")
+                if one.is_file()
+            )
+            message = f"no file '{include.path}' in {examples.name}/"
+            yield Problem(*place, message, "snippet-file", did_you_mean(include.path, known))
+            continue
+        code = source.read_text(encoding="utf-8")
+        regions = [match["name"] for match in REGION.finditer(code)]
+        if include.region and not NUMBERS.fullmatch(include.region):
+            if include.region not in regions:
+                message = f"no region '{include.region}' in '{include.path}'"
+                yield Problem(
+                    *place, message, "snippet-region", did_you_mean(include.region, regions)
+                )
+                continue
+            code = _cut(code, include.region)
+        if include.annotated:
+            yield from _check_explanations(include, code, place)
+
+
+def _cut(code: str, region: str) -> str:
+    begin = re.search(rf"--8<--[ \t]*\[[ \t]*start[ \t]*:[ \t]*{re.escape(region)}[ \t]*\]", code)
+    end = re.search(rf"--8<--[ \t]*\[[ \t]*end[ \t]*:[ \t]*{re.escape(region)}[ \t]*\]", code)
+    return code[begin.end() if begin else 0 : end.start() if end else len(code)]
+
+
+def _check_explanations(
+    include: Include, code: str, place: tuple[str, int, int]
+) -> Iterator[Problem]:
+    numbers = [int(match["number"]) for match in MARKER.finditer(code)]
+    if numbers != list(range(1, len(numbers) + 1)):
+        message = f"the markers of '{include.path}:{include.region}' are {numbers}"
+        yield Problem(*place, message, "annotation-order", "number them 1, 2, 3 … in the program")
+    elif len(numbers) != include.explanations:
+        message = (
+            f"{len(numbers)} markers in '{include.path}:{include.region}', "
+            f"{include.explanations} explanations under it"
+        )
+        yield Problem(*place, message, "annotation-count", "write one list item for each marker")
+
+
+class PlainCodeExtension(Extension):
+    """Takes the markers out of code that is shown without explanations: a whole program, say."""
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Add the preprocessor."""
+        md.preprocessors.register(_Clean(md), "dabt-plain-code", CLEAN_PRIORITY)
+
+
+class _Clean(Preprocessor):
+    """Removes `# (1)!` in every fence that is not `.annotate`."""
+
+    def run(self, lines: list[str]) -> list[str]:
+        closing, annotated, result = "", False, []
+        for line in lines:
+            fence = FENCE.match(line)
+            if fence and not closing:
+                closing, annotated = fence["mark"], ".annotate" in fence["info"]
+            elif fence and fence["mark"].startswith(closing) and not fence["info"].strip():
+                closing = ""
+            elif closing and not annotated:
+                line = MARKER.sub("", line)
+            result.append(line)
+        return result

@@ -1,0 +1,173 @@
+"""A figure file and a recorded run go in; a drawing with the page's own words comes out."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from dabt.figures import read_figures, render_figure
+from dabt.figures.scale import choose_ticks, write_number
+from dabt.languages import Language
+from dabt.problems import report
+from dabt.ui import Ui
+
+LANGUAGES = (Language("ar", "العربية", "rtl", True), Language("fr", "Français", "ltr"))
+UI = Ui({"figure.data": {"ar": "الأرقام", "fr": "Données"}})
+LINES = """\
+figure: curve
+kind: lines
+source: run/record.json
+x: {key: step, label: {ar: الخطوة, fr: Pas}}
+y: {label: {ar: الخسارة, fr: Perte}}
+lines:
+  - {points: history, key: loss, label: {ar: التدريب, fr: entraînement}}
+  - {points: eval, key: loss, label: {ar: التحقق, fr: validation}}
+mark-lowest: {ar: الأدنى, fr: minimum}
+caption:
+  ar: "من {first_1:.2f} إلى {last_1:.2f}، والأدنى {low_2:.2f} عند {at_2:.0f}"
+  fr: "de {first_1:.2f} à {last_1:.2f}, minimum {low_2:.2f} au pas {at_2:.0f}"
+"""
+RECORD = {
+    "history": [{"step": n, "loss": 5 - n / 10} for n in range(1, 41)],
+    "eval": [{"step": n, "loss": 2 + abs(n - 20) / 10} for n in (10, 20, 30, 40)],
+    "rows": [
+        {"id": "adam", "weights": 4, "states": 8},
+        {"id": "sgd", "weights": 4, "states": 0},
+        {"id": "adafactor", "weights": 4, "states": 0.0003},
+    ],
+}
+BARS = """\
+figure: bytes
+kind: bars
+source: run/record.json
+rows: rows
+heading: {ar: المُحسِّن, fr: Optimiseur}
+parts:
+  - {key: weights, label: {ar: الأوزان, fr: poids}}
+  - {key: states, label: {ar: الحالات, fr: états}}
+total: {ar: المجموع, fr: total}
+digits: 2
+names: {adam: {ar: آدم, fr: Adam}, sgd: {ar: SGD, fr: SGD}, adafactor: {ar: Ada, fr: Ada}}
+caption: {ar: بايت لكل مَعْلَمة, fr: octets par paramètre}
+"""
+
+
+def write(folder: Path, name: str, text: str, record: object = RECORD) -> Path:
+    source = folder / "examples" / "run" / "record.json"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(json.dumps(record), encoding="utf-8")
+    path = folder / f"{name}.yml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def draw(folder: Path, name: str, text: str, language: str) -> str:
+    write(folder, name, text)
+    figures, problems = read_figures(folder, folder / "examples", LANGUAGES)
+    assert not problems
+    return render_figure(figures[name], language, UI)
+
+
+def problems(folder: Path, text: str, name: str = "curve", record: object = RECORD) -> str:
+    write(folder, name, text, record)
+    figures, problems = read_figures(folder, folder / "examples", LANGUAGES)
+    assert not figures
+    return report(problems)
+
+
+def test_caption_computes_its_numbers_from_the_record(tmp_path: Path) -> None:
+    html = draw(tmp_path, "curve", LINES, "fr")
+    assert "<figcaption>de 4,90 à 1,00, minimum 2,00 au pas 20</figcaption>" in html
+    assert 'aria-label="de 4,90 à 1,00, minimum 2,00 au pas 20"' in html
+
+
+def test_arabic_labels_are_text_and_their_anchor_turns_round(tmp_path: Path) -> None:
+    arabic, french = (draw(tmp_path, "curve", LINES, code) for code in ("ar", "fr"))
+    label = re.search(r"<text[^>]*>الخسارة</text>", arabic)
+    assert label and 'text-anchor="end"' in label[0] and 'direction="rtl"' in label[0]
+    label = re.search(r"<text[^>]*>Perte</text>", french)
+    assert label and 'text-anchor="start"' in label[0] and 'direction="ltr"' in label[0]
+
+
+def test_both_languages_draw_the_same_lines(tmp_path: Path) -> None:
+    paths = [
+        re.findall(r' d="([^"]+)"', draw(tmp_path, "curve", LINES, code)) for code in ("ar", "fr")
+    ]
+    assert paths[0] == paths[1] and len(paths[0]) > 3
+
+
+def test_lines_lie_where_the_numbers_say(tmp_path: Path) -> None:
+    html = draw(tmp_path, "curve", LINES, "fr")
+    line = re.search(r'dabt-chart__line--2" d="M([^"]+)"', html)
+    assert line
+    xs, ys = zip(*(map(float, point.split()) for point in line[1].split("L")), strict=True)
+    assert [x - xs[0] for x in xs[1:]] == pytest.approx([91, 182, 273], abs=0.2)
+    assert ys.index(max(ys)) == 1, "the lowest loss is drawn lowest"
+
+
+def test_data_table_holds_the_numbers(tmp_path: Path) -> None:
+    html = draw(tmp_path, "curve", LINES, "fr")
+    assert '<tr><th scope="row">20</th><td>3</td><td>2</td></tr>' in html
+
+
+def test_bars_are_a_table_with_totals_and_shares(tmp_path: Path) -> None:
+    html = draw(tmp_path, "bytes", BARS, "ar")
+    assert '<th scope="row">آدم</th><td>4</td><td>8</td><td>12</td>' in html
+    assert "inline-size:66.67%" in html and "inline-size:33.33%" in html
+    assert "<td>&lt;\u00a00.01</td>" in html, "a size that rounds to zero is not shown as zero"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("kind: lines", "kind: line", "curve.yml:2:7: error: unknown kind 'line' [figure-kind]"),
+        ("figure: curve", "figure: other", "mend: write 'figure: curve'"),
+        ("run/record.json", "run/none.json", "the record 'run/none.json' cannot be read"),
+        (
+            "key: loss, label: {ar: التدريب",
+            "key: lost, label: {ar: التدريب",
+            "did you mean 'loss'?",
+        ),
+        ("{ar: الخطوة, fr: Pas}", "{ar: الخطوة}", "the key 'fr' is missing [missing-key]"),
+        ("mark-lowest", "mark-low", "did you mean 'mark-lowest'?"),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_place(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert message in problems(tmp_path, LINES.replace(old, new, 1))
+
+
+def test_a_row_without_a_name_stops(tmp_path: Path) -> None:
+    text = BARS.replace("sgd: {ar: SGD, fr: SGD}, ", "")
+    assert "the key 'sgd' is missing" in problems(tmp_path, text, "bytes")
+
+
+def test_a_caption_that_asks_for_an_unknown_number_stops(tmp_path: Path) -> None:
+    text = LINES.replace("{first_1:.2f} à", "{first_9:.2f} à")
+    assert "first_9" in problems(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0, 4.2, (0, 1, 2, 3, 4, 5)),
+        (0, 2e-5, (0, 5e-6, 1e-5, 1.5e-5, 2e-5)),
+        (0, 189, (0, 50, 100, 150, 200)),
+    ],
+)
+def test_ticks_are_round(low: float, high: float, ticks: tuple[float, ...]) -> None:
+    assert choose_ticks(low, high) == pytest.approx(ticks)
+
+
+def test_an_axis_needs_a_span() -> None:
+    with pytest.raises(ValueError, match="no span"):
+        choose_ticks(3, 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (2e-5, "2e-5"), (1.5, "1,5"), (2000, "2\u202f000")]
+)
+def test_numbers_are_written_as_people_do(value: float, text: str) -> None:
+    assert write_number(value, "fr") == text

@@ -1,0 +1,55 @@
+"""The built site: every rule of our own check, and promises that only a build can show."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from dabt.problems import report
+from dabt.sitecheck import RULES, Site
+from dabt.sitecheck.site import Page
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__module__.rpartition(".")[2])
+def test_rule(site: Site, rule):
+    problems = list(rule(site))
+    assert not problems, f"\n{report(problems)}"
+
+
+def test_each_source_page_is_built_in_each_language(site: Site):
+    keys = {page.key for page in site.content_pages}
+    assert {"index.html", "about/index.html", "full/traditional/index.html"} <= keys
+    assert len(site.content_pages) == len(keys) * len(site.languages)
+
+
+def test_sources_of_the_build_are_not_published(site: Site):
+    odd = [path for path in site.files if path.startswith("_data/") or "/_data/" in path]
+    odd += [path for path in site.files if path.endswith((".md", ".yml", ".py", ".ipynb"))]
+    assert odd == []
+
+
+def test_answers_are_not_in_the_search(site: Site):
+    """Who searches finds questions; the answer stays behind its summary."""
+    index = json.dumps(
+        [text for name, text in site.texts.items() if name.endswith("search_index.json")],
+        ensure_ascii=False,
+    )
+    leaked = [answer[:80] for page in site.pages for answer in answers(page) if answer in index]
+    assert leaked == []
+
+
+def answers(page: Page) -> Iterator[str]:
+    """Yield the sentences of answers, long enough not to be found by chance."""
+    document = page.document
+    for details in document.with_class("dabt-q__answer"):
+        for text in document.texts:
+            if details.index <= text.parent < details.end and len(text.content.strip()) > 40:
+                yield text.content.strip()
+
+
+def test_pages_hold_no_address_of_the_machine_that_built_them(site: Site, folder):
+    root = str(folder.parent.parent)
+    for page in site.pages:
+        text = (folder / page.path).read_text("utf-8")
+        assert root not in text
+        assert not re.search(r"https?://(localhost|127\.0\.0\.1)", text)

@@ -1,0 +1,125 @@
+"""Builds the site beside the last good one and changes them over only when the build succeeded.
+
+    python -m tools.build_site                                   # into site/
+    python -m tools.build_site --into .build/host/course --address https://dabt.example/course/
+
+A failed build, or one that says WARNING, leaves what was there as it was.
+"""
+
+import argparse
+import fcntl
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ("docs", "examples", "hooks", "overrides", "mkdocs.yml", "requirements.txt")
+WARNING = re.compile(r"^(WARNING|ERROR|CRITICAL)\b|\b\w*Warning: ")
+
+
+class BuildFailure(Exception):
+    """The site could not be built; the log says why."""
+
+
+def build(target: Path, address: str = "", root: Path = ROOT) -> None:
+    """Build the site of `root` into `target`, for the public `address` (empty: not known)."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".building-", dir=target.parent) as folder:
+        fresh = Path(folder) / "site"
+        log = _mkdocs(fresh, address, root)
+        if problems := [line for line in log.splitlines() if WARNING.search(line)]:
+            raise BuildFailure("the build gave warnings:\n" + "\n".join(problems))
+        _change_over(fresh, target, Path(folder) / "old")
+
+
+def is_fresh(target: Path, address: str = "", root: Path = ROOT) -> bool:
+    """Tell whether `target` was built for that address after the last change of a source."""
+    stamp = _stamp(target)
+    if not (stamp.exists() and target.exists()) or stamp.read_text() != address:
+        return False
+    built = stamp.stat().st_mtime
+    return all(path.stat().st_mtime <= built for path in _sources(root))
+
+
+def build_if_stale(target: Path, address: str = "", root: Path = ROOT) -> None:
+    """Build when needed; of several processes that ask at once, one builds and the others wait."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with (target.parent / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_fresh(target, address, root):
+            started = time.time()
+            build(target, address, root)
+            _stamp(target).write_text(address)
+            # A source saved while the build ran was perhaps not read.
+            os.utime(_stamp(target), (started, started))
+
+
+def _stamp(target: Path) -> Path:
+    return target.with_name(f"{target.name}.address")
+
+
+def _mkdocs(site: Path, address: str, root: Path) -> str:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
+    # The theme's notice on MkDocs 2 is no warning of ours; the pins in requirements.txt answer it.
+    environment = {**os.environ, "DABT_SITE_URL": address, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(
+        command,
+        cwd=root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    print(done.stdout, end="", flush=True)
+    if done.returncode:
+        raise BuildFailure(f"mkdocs ended with status {done.returncode}: see its messages above")
+    return done.stdout
+
+
+def _change_over(fresh: Path, target: Path, old: Path) -> None:
+    if target.exists():
+        target.rename(old)
+    try:
+        fresh.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+
+
+def _sources(root: Path):
+    for name in SOURCES:
+        path = root / name
+        if path.is_dir():
+            yield from (one for one in path.rglob("*") if "__pycache__" not in one.parts)
+        elif path.exists():
+            yield path
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Build the site as asked on the command line; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--into", type=Path, default=ROOT / "site", help="default: site/")
+    parser.add_argument(
+        "--address",
+        default=os.environ.get("DABT_SITE_URL", ""),
+        help="where the site will be served, ending in /; default: $DABT_SITE_URL, or none",
+    )
+    parser.add_argument("--if-stale", action="store_true", help="only when a source has changed")
+    wanted = parser.parse_args(argv)
+    try:
+        action = build_if_stale if wanted.if_stale else build
+        action(wanted.into.resolve(), wanted.address)
+    except BuildFailure as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
