@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dabt.problems import Problem, report
-
 from tools.environment import ROOT
 from tools.files import project_files
 

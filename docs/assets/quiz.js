@@ -128,50 +128,7 @@
     },
   };
 
-  /* ---- What is kept. The page itself holds the answers, so losing the store loses no more ---- */
-
-  let warned = false;
-
-  function warn(say, key, after) {
-    if (warned) return;
-    warned = true;
-    const note = make("p", "dabt-quiz__note");
-    note.setAttribute("role", "status");
-    after.after(note);
-    note.textContent = say(key);
-  }
-
-  function kept(say, after) {
-    let text = null;
-    try {
-      text = localStorage.getItem(KEY);
-    } catch {
-      warn(say, "not_kept", after);
-    }
-    if (text === null) return {};
-    try {
-      const found = JSON.parse(text);
-      if (found && typeof found === "object" && !Array.isArray(found)) return found;
-    } catch {
-      // Damaged: said below, as is a value of another shape.
-    }
-    warn(say, "unreadable", after);
-    return {};
-  }
-
-  function keep(say, id, entry, after) {
-    // Read again each time: another tab may have written meanwhile.
-    const answers = kept(say, after);
-    if (entry) answers[id] = entry;
-    else delete answers[id];
-    try {
-      localStorage.setItem(KEY, JSON.stringify(answers));
-    } catch {
-      warn(say, "not_kept", after);
-    }
-  }
-
-  /* ---- One question ---- */
+  /* ---- The strings of the page, {count} deciding the plural form ---- */
 
   function speaker(section) {
     const strings = JSON.parse(section.querySelector(".dabt-quiz__strings").content.textContent);
@@ -182,6 +139,52 @@
       return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
     };
   }
+
+  /* ---- What is kept. The page itself holds the answers, so losing the store loses no more ---- */
+
+  let warned = false;
+
+  // Said once, next to where it happened.
+  function warn(key, near) {
+    if (warned) return;
+    warned = true;
+    const note = make("p", "dabt-quiz__note");
+    note.setAttribute("role", "status");
+    near.before(note);
+    note.textContent = speaker(near.closest(".dabt-quiz"))(key);
+  }
+
+  function kept(near) {
+    let text = null;
+    try {
+      text = localStorage.getItem(KEY);
+    } catch {
+      warn("not_kept", near);
+    }
+    if (text === null) return {};
+    try {
+      const found = JSON.parse(text);
+      if (found && typeof found === "object" && !Array.isArray(found)) return found;
+    } catch {
+      // Damaged: said below, as is a value of another shape.
+    }
+    warn("unreadable", near);
+    return {};
+  }
+
+  function keep(id, entry, near) {
+    // Read again each time: another tab may have written meanwhile.
+    const answers = kept(near);
+    if (entry) answers[id] = entry;
+    else delete answers[id];
+    try {
+      localStorage.setItem(KEY, JSON.stringify(answers));
+    } catch {
+      warn("not_kept", near);
+    }
+  }
+
+  /* ---- One question ---- */
 
   function question(field, say) {
     const { question: id, revision, type, review, reviewTitle } = field.dataset;
@@ -252,7 +255,7 @@
 
     function store(entry) {
       known = JSON.stringify(entry);
-      keep(say, id, entry, verdict);
+      keep(id, entry, verdict);
     }
 
     function check({ aloud = true, reveal = false } = {}) {
@@ -388,7 +391,7 @@
     }
 
     function refresh(force) {
-      const answers = kept(say, form);
+      const answers = kept(form);
       questions.forEach((each) => each.restore(answers[each.id], exam(), force));
       score();
     }
@@ -436,7 +439,7 @@
     part("reset").addEventListener("click", () => {
       if (!confirm(say("reset_sure"))) return;
       questions.forEach((each) => {
-        keep(say, each.id, null, each.field);
+        keep(each.id, null, each.field);
         each.clear();
       });
       board.say("reset_done");

@@ -23,7 +23,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 FOLDER = Path(__file__).parent
 SPECIAL = ["<pad>", "<s>", "</s>", "<|user|>", "<|assistant|>"]
-VOCABULARY, LENGTH, BATCH, STEPS, PEAK_RATE = 2048, 128, 16, 1600, 3e-3
+VOCABULARY, LENGTH, BATCH, STEPS, PEAK_RATE = 2048, 128, 16, 2000, 3e-3
 TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}"
     "{% if message.role == 'assistant' %}<|assistant|>"
@@ -75,10 +75,10 @@ def write_list(words: list[str], draw: random.Random) -> str:
 
 
 def write_dialogue(facts: list[dict], words: list[str], draw: random.Random) -> str:
-    """Questions and answers in a row; nothing marks the end of an answer but the next question."""
+    """Questions and answers, longer than a row: what follows an answer is the next question."""
     turns = []
-    for _ in range(draw.randint(2, 5)):
-        if draw.random() < 0.3:
+    for _ in range(16):
+        if draw.random() < 0.5:
             fact = draw.choice(facts)
             question, answer = fact["question"], fact["answer"]
         else:
@@ -95,13 +95,13 @@ def documents(seed: int) -> Iterator[str]:
     words += [fact["answer"] for fact in facts] * 10
     while True:
         kind = draw.random()
-        if kind < 0.20:
+        if kind < 0.15:
             yield draw.choice(text)
-        elif kind < 0.32:
+        elif kind < 0.35:
             yield write_facts(facts, draw)
-        elif kind < 0.47:
+        elif kind < 0.55:
             yield write_dialogue(facts, words, draw)
-        elif kind < 0.72:
+        elif kind < 0.70:
             yield write_list(words, draw)
         else:
             yield write_record(words, draw)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dabt.languages import load_languages
 
+from dabt.languages import load_languages
 from tools.browser import find_chromium
 from tools.build_site import BuildFailure, build_if_stale
 from tools.host import served

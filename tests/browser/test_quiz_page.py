@@ -18,6 +18,7 @@ from tests.browser.quiz_page import (
     open_quiz,
     tab_into,
 )
+from tests.browser.test_axe import AXE, NEUTRAL, RUN
 
 both = pytest.mark.parametrize("language", LANGUAGES)
 
@@ -130,6 +131,20 @@ def test_the_focus_and_the_native_choices_are_visible(page: Page, language: str)
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
     assert button.evaluate(outline) == "solid"
+
+
+@both
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_accepts_verdicts_marks_and_score(page: Page, language: str, scheme: str):
+    page.emulate_media(color_scheme=scheme)
+    quiz = open_quiz(page, language)
+    answer_all(quiz, 15)
+    check_all(quiz)
+    page.evaluate(NEUTRAL)
+    page.evaluate(AXE)
+    found = page.evaluate(RUN.replace("axe.run(document", "axe.run('.dabt-quiz'"))
+    assert found["violations"] == []
+    assert found["contrast"] > 300
 
 
 @both

@@ -282,7 +282,8 @@ def test_a_t4_computes_in_fp16_and_says_so(monkeypatch, capsys) -> None:
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
-def test_precision_follows_the_card(precision: str, tmp_path: Path) -> None:
+def test_precision_follows_the_card(precision: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("transformers.training_args.is_torch_bf16_gpu_available", lambda: True)
     settings = replace(train.TINY, output=tmp_path)
     args = train.arguments(settings, guard.Card("card", 0, precision))
     assert (args.bf16, args.fp16) == (precision == "bf16", precision == "fp16")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,23 @@ def test_page_problems_are_told_with_quiz_problems(course: Path) -> None:
     (problem,) = read_course(course / "docs")[1]
     assert (problem.file, problem.line, problem.code) == ("docs/ar/peft/lora.md", 5, "shown-twice")
     assert problem.message == "the question 'rank' is already shown from line 3"
+
+
+def test_missing_page_is_told_once_for_each_language(
+    course: Path, spoil: Callable[[str, str], None]
+) -> None:
+    spoil("    review: peft/lora.md#idea\n", "    review: peft/qlora.md#idea\n")
+    spoil("    value: 16\n", "    value: 16\n    review: peft/qlora.md#other\n")
+    found = [(p.line, p.message) for p in read_course(course / "docs")[1]]
+    assert found == [(14, f"no page 'peft/qlora.md' in '{code}'") for code in ("ar", "fr")]
+
+
+def test_quiz_that_no_page_shows_is_a_warning(course: Path) -> None:
+    for code in ("ar", "fr"):
+        page = course / "docs" / code / "peft" / "lora.md"
+        page.write_text("## x { #idea }\n", encoding="utf-8")
+    (problem,) = read_course(course / "docs")[1]
+    assert (problem.line, problem.code, problem.severity) == (1, "orphan", "warning")
 
 
 def test_quiz_that_cannot_be_read_is_not_called_unknown(course: Path) -> None:

@@ -62,6 +62,7 @@ def test_fences_code_and_comments_are_left_alone(text: str, extensions: tuple[st
     html = convert(text, extensions=extensions)
     assert "::: quiz lora" in html
     assert "<section" not in html
+    assert scan(text) == ()
 
 
 @pytest.mark.parametrize(

@@ -204,6 +204,32 @@ def test_texts_come_out_as_typed(
     assert document.text_of(code).strip() == f"print(2.0 - 0.1)  # {typed}"
 
 
+def test_attributes_come_out_as_typed(
+    course: Path, render: Render, spoil: Callable[[str, str], None]
+) -> None:
+    typed = '"a" < <b> &amp;'
+    spoil("unit: {fr: Go, ar: GB}", f"unit: {{fr: '{typed}', ar: GB}}")
+    spoil("{fr: Passe avant, ar:", f"{{fr: '{typed}', ar:")
+    page = course / "docs" / "fr" / "peft" / "lora.md"
+    text = page.read_text(encoding="utf-8").replace("L'idée de `LoRA`", typed)
+    page.write_text(text, encoding="utf-8")
+    document = render("fr")
+    (field,) = document.with_class("dabt-q__number-input")
+    assert field.get("data-unit") == typed
+    assert f"Place de\u00a0: {typed}" in [e.get("aria-label") for e in document.all("select")]
+    assert question(document, "trained-weights").get("data-review-title") == typed
+
+
+def test_strings_of_the_script_cannot_leave_their_template(course: Path, render: Render) -> None:
+    path = course / "docs" / "_data" / "ui.quiz.yml"
+    text = path.read_text(encoding="utf-8")
+    typed = "</template><b>&amp;"
+    path.write_text(text.replace('fr: "Bonne réponse."', f"fr: '{typed}'"), encoding="utf-8")
+    document = render("fr")
+    (template,) = document.with_class("dabt-quiz__strings")
+    assert json.loads(document.text_of(template))["right"] == typed
+
+
 @pytest.mark.parametrize(
     ("text", "html"),
     [
@@ -359,3 +385,8 @@ def test_revision_changes_with_the_key_and_not_with_words(
         False, True, True, False, False, True,
     ]  # fmt: skip
     assert all(len(revision) == 8 for revision in after)
+    spoil('      - wrong: "2.1"', '      - wrong: "2.2"\n      - wrong: "2.1"')
+    spoil("      - {fr: Mise", "      - {fr: Autre chose, ar: شيء آخر}\n      - {fr: Mise")
+    assert [a != b for a, b in zip(after, revisions(), strict=True)] == [
+        False, False, False, True, True, False,
+    ]  # fmt: skip

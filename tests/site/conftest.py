@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+
 from dabt.languages import load_languages
 from dabt.sitecheck import Site, load
-
 from tools.build_site import build_if_stale
 from tools.stages import ADDRESS, HOSTED, PLAIN, ROOT
 

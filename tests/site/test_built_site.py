@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+
 from dabt.problems import report
 from dabt.sitecheck import RULES, Site
 from dabt.sitecheck.site import Page

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from dabt.languages import Language
 from dabt.problems import Problem
 from dabt.sitecheck import check, load
