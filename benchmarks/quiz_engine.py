@@ -143,7 +143,7 @@ def write_site(
 
 def write_dabt(root: Path, quizzes: int) -> None:
     """Write the site whose quizzes are ours."""
-    hook = str(ROOT / "hooks" / "site_quiz.py")
+    hook = str(ROOT / "hooks" / "site_course.py")
     write_site(root, quizzes, lambda number, language: f"::: quiz q{number}\n", "", hook)
     data = root / "docs" / "_data"
     (data / "quizzes").mkdir(parents=True)

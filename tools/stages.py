@@ -76,7 +76,12 @@ STAGES = (
         "browser",
         (_pytest("tests/browser/test_axe.py", "-n", "2"),),
     ),
-    Stage("examples", "the programs of the course", "examples", (_pytest("tests/examples"),)),
+    Stage(
+        "examples",
+        "the programs of the course",
+        "examples",
+        (_pytest("tests/examples", "-n", "2", "--dist", "loadfile"),),
+    ),
 )
 
 

@@ -17,7 +17,7 @@ CONFIG = """\
 site_name: essai
 theme: {{name: material, language: ar, font: false}}
 exclude_docs: _data/
-hooks: [{hooks}/site_quiz.py, uses.py]
+hooks: [{hooks}/site_course.py, uses.py]
 markdown_extensions:
   - attr_list
   - pymdownx.superfences

@@ -11,7 +11,7 @@ from dabt.pages import path_in_tree
 from dabt.problems import DabtError, errors, report, shown
 from dabt.snippets import PlainCodeExtension
 
-log = get_plugin_logger("quiz")
+log = get_plugin_logger("course")
 
 
 def _stop_on(problems) -> None:
