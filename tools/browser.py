@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+CHOSEN = "DABT_CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 ASK_PLAYWRIGHT = """
 from playwright.sync_api import sync_playwright
@@ -32,7 +33,7 @@ def find_chromium() -> str:
 
 
 def _candidates() -> Iterator[str | None]:
-    if chosen := os.environ.get("DABT_CHROMIUM"):
+    if chosen := os.environ.get(CHOSEN):
         yield chosen
         return
     yield from map(shutil.which, NAMES)
@@ -51,6 +52,8 @@ def starts(path: str) -> bool:
 
 def ensure_chromium() -> str:
     """Return the path of a browser that starts, installing one when there is none."""
+    if (chosen := os.environ.get(CHOSEN)) and not starts(chosen):
+        raise BrowserFailure(f"{CHOSEN}={chosen} does not start\n  mend: correct it, or unset it")
     for install in (None, _install_package, _install_playwright):
         if install:
             print("No Chromium found: installing one ...", flush=True)
@@ -59,7 +62,7 @@ def ensure_chromium() -> str:
             return found
     raise BrowserFailure(
         "no Chromium was found, and none could be installed\n"
-        "  mend: install it (sudo apt install chromium), or set DABT_CHROMIUM to its path"
+        f"  mend: install it (sudo apt install chromium), or set {CHOSEN} to its path"
     )
 
 

@@ -26,7 +26,11 @@ class BuildFailure(Exception):
 
 
 def build(target: Path, address: str = "", root: Path = ROOT) -> None:
-    """Build the site of `root` into `target`, for the public `address` (empty: not known)."""
+    """Build the site of `root` into `target`, for the public `address` (empty: not known).
+
+    Raises BuildFailure with the log, or with the warnings in it.
+    """
+    started = time.monotonic()
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".building-", dir=target.parent) as folder:
         fresh = Path(folder) / "site"
@@ -34,6 +38,7 @@ def build(target: Path, address: str = "", root: Path = ROOT) -> None:
         if problems := [line for line in log.splitlines() if WARNING.search(line)]:
             raise BuildFailure("the build gave warnings:\n" + "\n".join(problems))
         _change_over(fresh, target, Path(folder) / "old")
+    print(f"{target}: built in {time.monotonic() - started:.1f} s", flush=True)
 
 
 def is_fresh(target: Path, address: str = "", root: Path = ROOT) -> bool:
@@ -75,9 +80,9 @@ def _mkdocs(site: Path, address: str, root: Path) -> str:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    print(done.stdout, end="", flush=True)
     if done.returncode:
-        raise BuildFailure(f"mkdocs ended with status {done.returncode}: see its messages above")
+        message = f"mkdocs ended with status {done.returncode}"
+        raise BuildFailure(f"{done.stdout}\n{message}: see its messages above")
     return done.stdout
 
 

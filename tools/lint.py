@@ -27,6 +27,7 @@ def commands() -> dict[str, list[str]]:
             *_names("docs/_data/quizzes/*.yml"),
         ],
         "invisible characters": [*python, "tools.text_lint"],
+        "contrast of colours": [*python, "tools.contrast"],
         "data of the course": [*python, "dabt", "check"],
     }
     if not (ROOT / QUIZ_SCHEMA).exists():

@@ -5,14 +5,16 @@
 - `data/train.jsonl`, `data/validation.jsonl`: travel requests and the JSON that they ask for, with
   the columns of Dolly (instruction, context, response, category).
 
-The split is by content: no destination of the validation file occurs in the training file. One
-training answer in ten has a wrong field, as data written by people has; the validation answers
-are all right. A model that learns the errors by heart gets worse on the validation file.
+The split is by content: no destination of the validation file occurs in the training file, so a
+model must have learnt to copy it from the request. One training answer in ten has a wrong field, as
+data written by people have; the validation answers are all right. A model that learns the errors by
+heart gets worse on the validation file.
 """
 
 import csv
 import json
 import random
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -78,24 +80,38 @@ def facts() -> list[dict[str, str]]:
     return rows
 
 
-def spoil(answer: dict, language: str, draw: random.Random) -> dict:
+def spoil(answer: dict, cities: list[str], days: list[str], draw: random.Random) -> dict:
     """Make one field of an answer wrong, as a tired annotator would."""
-    field = draw.choice(["day", "hour", "seats"])
-    wrong = {"day": DAYS[language], "hour": range(6, 23), "seats": range(3, 10)}[field]
-    return answer | {field: draw.choice([value for value in wrong if value != answer[field]])}
+    field = draw.choice(list(answer))
+    values = {"to": cities, "day": days, "hour": range(6, 23), "seats": range(3, 10)}[field]
+    return answer | {field: draw.choice([value for value in values if value != answer[field]])}
 
 
-def requests(cities: list[dict], rows: int, wrong_share: float, seed: int) -> list[dict[str, str]]:
+def split_cities() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Split the destinations of each language; a name goes to the same side in every language."""
+    cities = json.loads((FOLDER / "cities.json").read_text("utf-8"))
+    train, validation = {}, {}
+    for language, names in cities.items():
+        held_out = [name for name in names if zlib.crc32(name.encode()) % 5 == 0]
+        train[language] = [name for name in names if name not in held_out]
+        validation[language] = held_out
+    return train, validation
+
+
+def requests(cities: dict, rows: int, wrong_share: float, seed: int) -> list[dict[str, str]]:
     """Write travel requests to these cities, in turn in each language, none of them twice."""
     draw, found = random.Random(seed), {}
     while len(found) < rows:
         language = LANGUAGES[len(found) % len(LANGUAGES)]
-        city = draw.choice(cities)[f"{language}_capital"]
-        day, hour, seats = draw.choice(DAYS[language]), draw.randint(6, 22), draw.randint(3, 9)
-        answer = {"to": city, "day": day, "hour": hour, "seats": seats}
+        answer = {
+            "to": draw.choice(cities[language]),
+            "day": draw.choice(DAYS[language]),
+            "hour": draw.randint(6, 22),
+            "seats": draw.randint(3, 9),
+        }
         request = draw.choice(REQUESTS[language]).format(**answer)
         if draw.random() < wrong_share:
-            answer = spoil(answer, language, draw)
+            answer = spoil(answer, cities[language], DAYS[language], draw)
         found[request] = {
             "instruction": INSTRUCTIONS[language],
             "context": request,
@@ -113,11 +129,10 @@ def write(name: str, rows: Iterable[dict]) -> None:
 
 def main() -> None:
     """Write the three files; the same ones each time."""
-    cities = countries()
-    random.Random(0).shuffle(cities)
+    train, validation = split_cities()
     write("facts.jsonl", facts())
-    write("train.jsonl", requests(cities[10:], TRAIN_ROWS, WRONG_SHARE, seed=1))
-    write("validation.jsonl", requests(cities[:10], VALIDATION_ROWS, 0.0, seed=2))
+    write("train.jsonl", requests(train, TRAIN_ROWS, WRONG_SHARE, seed=1))
+    write("validation.jsonl", requests(validation, VALIDATION_ROWS, 0.0, seed=2))
 
 
 if __name__ == "__main__":

@@ -79,19 +79,39 @@ def test_axe_finds_nothing_new_and_nothing_is_accepted_in_vain(new_context, pref
         assert min(counts) >= ALIKE * max(counts), f"contrast checked at {where}: {counts} nodes"
 
 
+def test_axe_sees_pale_arabic_text(page: Page):
+    page.goto("about/")
+    page.evaluate(
+        """() => {
+          const pale = document.createElement("p");
+          pale.id = "pale";
+          pale.style.color = "#c8c8c8";
+          pale.textContent = "هذا نص عربي باهت لا يكاد يُقرأ";
+          document.querySelector("article").append(pale);
+        }"""
+    )
+    found = [(one["rule"], one["target"]) for one in run_axe_on(page)["violations"]]
+    assert ("color-contrast", "#pale") in found
+
+
 def describe(violation: dict) -> str:
     return f"{violation['rule']}: {violation['target']}\n  {violation['summary']}"
 
 
 def run_axe(new_context, url: str, scheme: str, width: int) -> dict:
-    """Run axe on a page with everything that opens opened."""
+    """Open a page, with everything that opens opened, and run axe on it."""
     page: Page = new_context(
         color_scheme=scheme, viewport={"width": width, "height": 900}, reduced_motion="reduce"
     ).new_page()
     page.goto(url)
     page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true; })")
-    page.evaluate(NEUTRAL)
-    page.evaluate(AXE)
-    found = page.evaluate(RUN)
+    found = run_axe_on(page)
     page.context.close()
     return found
+
+
+def run_axe_on(page: Page) -> dict:
+    """Run axe on a page as it is."""
+    page.evaluate(NEUTRAL)
+    page.evaluate(AXE)
+    return page.evaluate(RUN)

@@ -1,4 +1,4 @@
-"""Bars as a table: a real table to read, to hear and to copy, whose cells also draw its numbers."""
+"""Bars as a table: to read, to hear and to copy; each row's header draws its numbers as a bar."""
 
 from dataclasses import dataclass
 from html import escape
@@ -33,8 +33,7 @@ def draw_bars(bars: Bars) -> str:
     body = "".join(_draw_row(row, bars, longest) for row in bars.rows)
     return (
         '<div class="dabt-bars__frame"><table class="dabt-bars"><thead><tr>'
-        f'<th scope="col">{escape(bars.heading)}</th>{head}'
-        '<td aria-hidden="true"></td></tr></thead>'
+        f'<th scope="col">{escape(bars.heading)}</th>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -53,8 +52,8 @@ def _draw_row(row: Row, bars: Bars, longest: float) -> str:
         if value
     )
     return (
-        f'<tr><th scope="row">{escape(row.label)}</th>{numbers}'
-        f'<td class="dabt-bars__bar" aria-hidden="true">{pieces}</td></tr>'
+        f'<tr><th scope="row">{escape(row.label)}'
+        f'<span class="dabt-bars__bar" aria-hidden="true">{pieces}</span></th>{numbers}</tr>'
     )
 
 
