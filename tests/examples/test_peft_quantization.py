@@ -221,7 +221,9 @@ def test_a_model_that_is_too_large(capsys) -> None:
     config = {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336}
     config |= {"num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8}
     config |= {"vocab_size": 128256}
-    with pytest.raises(SystemExit, match=r"needs 32\.1 GB here, the card has 24 GB\n  mend: .*6\.0"):
+    with pytest.raises(
+        SystemExit, match=r"needs 32\.1 GB here, the card has 24 GB\n  mend: .*6\.0"
+    ):
         lab.check_size("some/8b", config, 24 * 10**9)
     lab.check_size("some/8b", config, 80 * 10**9)
     lab.check_size("other", {"model_type": "gpt2"}, 10**9)

@@ -10,7 +10,6 @@ base's tokenizer, with SmolLM2's where examples/small has fetched it, and with t
 """
 
 import argparse
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Callable

@@ -330,7 +330,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", help="folder, file, or name on the Hub, as train.py reads it")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--learning-rate", type=float, help="of the three trainings")
-    parser.add_argument("--steps", type=int, default=60, help="of the three trainings")
+    parser.add_argument("--steps", type=int, default=40, help="of the three trainings")
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
     return parser.parse_args(argv)
 

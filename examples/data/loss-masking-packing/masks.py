@@ -1,0 +1,267 @@
+"""Which tokens does the model learn? Labels made visible: four set-ups that go wrong, three right.
+
+Chapter data/loss-masking-packing of the course. No GPU is needed.
+
+    python examples/data/loss-masking-packing/masks.py --tiny    offline: labels, and what they teach
+    python examples/data/loss-masking-packing/masks.py           labels with Qwen2.5's template
+    python examples/data/loss-masking-packing/masks.py --model MODEL --data mine.jsonl --row 3
+
+Only a tokenizer is read, except with --tiny: there each set-up also trains the tiny base for some
+seconds, and one sees which of them learns to stop.
+"""
+
+import argparse
+import copy
+import logging as standard_logging
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from datasets import Dataset, disable_progress_bars
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    DataCollatorForLanguageModeling,
+    DataCollatorForSeq2Seq,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    Trainer,
+    TrainingArguments,
+)
+from transformers.utils import logging
+from trl import SFTConfig, SFTTrainer
+from trl.chat_template_utils import get_training_chat_template
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+from common.rows import COLUMNS
+from tiny import BASE, facts
+
+HERE = Path(__file__).resolve().parent
+STEPS, BATCH, LEARNING_RATE = 20, 16, 1e-3
+Row = dict[str, list[int]]  # input_ids and labels
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that a run depends on; the command line changes most of it."""
+
+    model: str = "Qwen/Qwen2.5-0.5B-Instruct"
+    data: str = "capitals"
+    row: int = 1
+    max_tokens: int = 0  # 0: as many as the row that is shown has, less one
+    seed: int = 42
+
+
+def conversation(row: dict) -> list[dict]:
+    """Write a row as a question and its answer."""
+    asked = f"{row['instruction']}\n{row['context']}".strip()
+    return [{"role": "user", "content": asked}, {"role": "assistant", "content": row["response"]}]
+
+
+# --8<-- [start:wrong]
+def pad_is_eos(chat: list[dict], tokenizer: PreTrainedTokenizerBase) -> Row:
+    """Wrong: EOS is there, but the collator masks every token that is equal to the padding."""
+    return collate_as_text(whole(chat, tokenizer), with_pad(tokenizer, tokenizer.eos_token))  # (1)!
+
+
+def no_eos(chat: list[dict], tokenizer: PreTrainedTokenizerBase) -> Row:
+    """Wrong: the text ends where the answer does, and nothing says so."""
+    return collate_as_text(whole(chat, tokenizer)[:-1], with_pad(tokenizer))  # (2)!
+
+
+def all_learnt(chat: list[dict], tokenizer: PreTrainedTokenizerBase) -> Row:
+    """Wrong where only the answer matters: the question is learnt as well."""
+    return collate_as_text(whole(chat, tokenizer), with_pad(tokenizer))  # (3)!
+
+
+def cut(chat: list[dict], tokenizer: PreTrainedTokenizerBase, max_tokens: int) -> Row:
+    """Wrong: what is too long is cut, and EOS is the first to go."""
+    row = masked(chat, tokenizer)
+    return {name: values[:max_tokens] for name, values in row.items()}  # (4)!
+
+
+def collate_as_text(ids: list[int], tokenizer: PreTrainedTokenizerBase) -> Row:
+    """Let transformers' collator for plain text make the labels."""
+    collator = DataCollatorForLanguageModeling(tokenizer, mlm=False)  # (5)!
+    return {"input_ids": ids, "labels": collator([{"input_ids": ids}])["labels"][0].tolist()}
+    # --8<-- [end:wrong]
+
+
+# --8<-- [start:right]
+def masked(chat: list[dict], tokenizer: PreTrainedTokenizerBase) -> Row:
+    """Right, by hand: the prompt is masked, the answer and its end are learnt."""
+    ids = whole(chat, tokenizer)
+    prompt = tokenizer.apply_chat_template(chat[:-1], add_generation_prompt=True, return_dict=False)
+    return {"input_ids": ids, "labels": [-100] * len(prompt) + ids[len(prompt) :]}  # (1)!
+
+
+def trl_pairs(chats: list[list[dict]], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
+    """Right, by TRL: prompt and completion, so that the completion alone is learnt."""
+    rows = [{"prompt": chat[:-1], "completion": chat[-1:]} for chat in chats]  # (2)!
+    return prepare(rows, tokenizer)
+
+
+def trl_answers(chats: list[list[dict]], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
+    """Right, by TRL: conversations, in which every answer is learnt."""
+    rows = [{"messages": chat} for chat in chats]
+    return prepare(rows, tokenizer, assistant_only_loss=True)  # (3)!
+
+
+def prepare(rows: list[dict], tokenizer: PreTrainedTokenizerBase, **choices) -> list[Row]:
+    """Let SFTTrainer prepare rows, and take them out of it."""
+    with TemporaryDirectory() as folder:
+        args = SFTConfig(folder, use_cpu=True, bf16=False, **({"max_length": None} | choices))
+        trainer = SFTTrainer(
+            model=placeholder(tokenizer),  # (4)!
+            args=args,
+            train_dataset=Dataset.from_list(rows),
+            processing_class=with_pad(tokenizer),
+        )
+    return [{name: row[name] for name in ("input_ids", "labels")} for row in trainer.train_dataset]
+    # --8<-- [end:right]
+
+
+def placeholder(tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+    """Make the smallest model there is, for what wants one but does not use it."""
+    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+    heads = {"num_attention_heads": 1, "tie_word_embeddings": True}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=len(tokenizer), **sizes, **heads))
+
+
+def whole(chat: list[dict], tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """Give the ids of a conversation, up to the token that ends its last answer."""
+    ids = tokenizer.apply_chat_template(chat, return_dict=False)
+    while ids[-1] not in tokenizer.all_special_ids:  # a line end, in ChatML
+        ids = ids[:-1]
+    return ids
+
+
+def with_pad(tokenizer: PreTrainedTokenizerBase, pad: str = "") -> PreTrainedTokenizerBase:
+    """Copy a tokenizer with this padding; without a wish, with one that is not EOS."""
+    other = copy.deepcopy(tokenizer)
+    unlike = [token for token in tokenizer.all_special_tokens if token != tokenizer.eos_token]
+    keep = tokenizer.pad_token if tokenizer.pad_token != tokenizer.eos_token else None
+    other.pad_token = pad or keep or unlike[-1]
+    return other
+
+
+def load_tokenizer(model: str) -> PreTrainedTokenizerBase:
+    """Load a tokenizer whose template can be trained with; EOS is what ends an answer in it."""
+    with guard.explain("model", model):
+        tokenizer = AutoTokenizer.from_pretrained(model)
+    if not tokenizer.chat_template:
+        guard.stop(f"model {model} has no chat template", "name an instruct model with --model")
+    try:
+        get_training_chat_template(tokenizer)
+    except ValueError:
+        guard.stop(
+            f"the chat template of {model} does not mark answers, and TRL has none that does",
+            "put {% generation %} and {% endgeneration %} around the answer and its end",
+        )
+    chat = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
+    tokenizer.eos_token_id = whole(chat, tokenizer)[-1]
+    return tokenizer
+
+
+# --8<-- [start:setups]
+def make_setups(
+    chats: list[list[dict]], tokenizer: PreTrainedTokenizerBase, max_tokens: int
+) -> dict[str, list[Row]]:
+    """Encode the same conversations in each of the seven ways."""
+
+    def each(encode: Callable[..., Row], *more: int) -> list[Row]:
+        return [encode(chat, tokenizer, *more) for chat in chats]
+
+    return {
+        "pad=eos": each(pad_is_eos),
+        "no eos": each(no_eos),
+        "all learnt": each(all_learnt),
+        "cut": each(cut, max_tokens),
+        "masked": each(masked),
+        "TRL pairs": trl_pairs(chats, tokenizer),
+        "TRL answers": trl_answers(chats, tokenizer),
+    }
+
+
+def judge(rows: list[Row], chats: list[list[dict]], tokenizer: PreTrainedTokenizerBase) -> dict:
+    """Count, over all rows, what is learnt: of the prompt, of the answer, of its end."""
+    counts = {"prompt": 0, "answer": 0, "end": 0}
+    for row, chat in zip(rows, chats, strict=True):
+        right = masked(chat, tokenizer)["labels"]
+        for place, label in enumerate(row["labels"][: len(right)]):  # (1)!
+            if label != -100:
+                last = place == len(right) - 1
+                counts["prompt" if right[place] == -100 else "end" if last else "answer"] += 1
+    wanted = sum(label != -100 for chat in chats for label in masked(chat, tokenizer)["labels"])
+    return {
+        **counts,
+        "rows": len(rows),
+        "right": counts["prompt"] == 0 and counts["answer"] + counts["end"] == wanted,  # (2)!
+    }
+    # --8<-- [end:setups]
+
+
+# --8<-- [start:effect]
+def train_briefly(rows: list[Row], tokenizer: PreTrainedTokenizerBase, seed: int):
+    """Train the tiny base on rows for some steps; give it and its last loss."""
+    torch.manual_seed(seed)
+    model = AutoModelForCausalLM.from_pretrained(BASE, dtype=torch.float32)
+    collator = DataCollatorForSeq2Seq(tokenizer)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE)
+    for _ in range(STEPS):
+        chosen = torch.randperm(len(rows))[:BATCH].tolist()  # (1)!
+        loss = model(**collator([rows[i] for i in chosen])).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+    return model, loss.item()
+
+
+@torch.no_grad()
+def answer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, chats: list) -> list[str]:
+    """Answer the questions, at most 24 tokens each; EOS stays visible, padding does not."""
+    prompts = [chat[:-1] for chat in chats]
+    asked = tokenizer.apply_chat_template(
+        prompts,
+        add_generation_prompt=True,
+        padding=True,
+        return_dict=True,
+        return_tensors="pt",
+        tokenizer_kwargs={"padding_side": "left"},  # (2)!
+    )
+    told = model.eval().generate(**asked, do_sample=False, max_new_tokens=24)
+    texts = tokenizer.batch_decode(told[:, asked["input_ids"].shape[1] :])
+    return [text.replace(tokenizer.pad_token, "") for text in texts]
+    # --8<-- [end:effect]
+
+
+# --8<-- [start:nothing]
+def train_on_nothing(nan_filter: bool) -> dict[str, float]:
+    """Train with Trainer where every label is -100; give what it logs and what changes."""
+    model = AutoModelForCausalLM.from_pretrained(BASE, dtype=torch.float32)
+    before = [parameter.clone() for parameter in model.parameters()]
+    row = {"input_ids": [5, 6, 7, 8], "labels": [-100] * 4}
+    with TemporaryDirectory() as folder:
+        args = TrainingArguments(
+            folder,
+            max_steps=2,
+            logging_steps=1,
+            logging_nan_inf_filter=nan_filter,  # (1)!
+            save_strategy="no",
+            use_cpu=True,
+            disable_tqdm=True,
+        )
+        trainer = Trainer(model, args, train_dataset=[row] * 4)
+        trainer.train()
+    log = trainer.state.log_history[0]
+    same = all(map(torch.equal, before, model.parameters()))  # (2)!
+    return {"loss": log["loss"], "grad_norm": log["grad_norm"], "weights_changed": not same}
+    # --8<-- [end:nothing]
