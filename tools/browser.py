@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 CHOSEN = "DABT_CHROMIUM"
@@ -21,6 +22,8 @@ with sync_playwright() as playwright:
     print(playwright.chromium.executable_path)
 """
 PACKAGES = ("chromium", "fonts-noto-core")
+# What Playwright's own program needs, and a bare Debian lacks.
+DRIVER_PACKAGES = ("libatomic1",)
 
 
 class BrowserFailure(Exception):
@@ -54,7 +57,7 @@ def ensure_chromium() -> str:
     """Return the path of a browser that starts, installing one when there is none."""
     if (chosen := os.environ.get(CHOSEN)) and not starts(chosen):
         raise BrowserFailure(f"{CHOSEN}={chosen} does not start\n  mend: correct it, or unset it")
-    for install in (None, _install_package, _install_playwright):
+    for install in (None, partial(_install_package, *PACKAGES), _install_playwright):
         if install:
             print("No Chromium found: installing one ...", flush=True)
             install()
@@ -66,18 +69,32 @@ def ensure_chromium() -> str:
     )
 
 
-def _playwright_browser() -> str:
+def ensure_driver() -> None:
+    """See to it that Playwright itself starts, whatever browser it drives."""
+    if _ask_playwright().returncode:
+        _install_package(*DRIVER_PACKAGES)
+    if (asked := _ask_playwright()).returncode:
+        raise BrowserFailure(
+            f"Playwright does not start:\n{asked.stderr}\n"
+            f"  mend: sudo apt install {' '.join(DRIVER_PACKAGES)}"
+        )
+
+
+def _ask_playwright() -> subprocess.CompletedProcess[str]:
     # In a process of its own: inside a test, Playwright is running already.
-    asked = subprocess.run([sys.executable, "-c", ASK_PLAYWRIGHT], capture_output=True, text=True)
-    path = asked.stdout.strip()
+    return subprocess.run([sys.executable, "-c", ASK_PLAYWRIGHT], capture_output=True, text=True)
+
+
+def _playwright_browser() -> str:
+    path = _ask_playwright().stdout.strip()
     return path if path and Path(path).exists() else ""
 
 
-def _install_package() -> None:
+def _install_package(*names: str) -> None:
     if not hasattr(os, "geteuid") or os.geteuid() != 0 or not shutil.which("apt-get"):
         return
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update", "-qq"], ["install", "-y", "-qq", *PACKAGES]):
+    for command in (["update", "-qq"], ["install", "-y", "-qq", *names]):
         subprocess.run(
             ["apt-get", *command],
             env=environment,
@@ -97,6 +114,7 @@ def _install_playwright() -> None:
 def main() -> int:
     """Print the path of a browser; return the exit status."""
     try:
+        ensure_driver()
         print(ensure_chromium())
     except BrowserFailure as failure:
         print(f"error: {failure}", file=sys.stderr)

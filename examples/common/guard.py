@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import torch
+import transformers
 from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError
 from transformers import PretrainedConfig, TrainerCallback
 
@@ -20,6 +21,16 @@ from memory import Run, predict, read_config
 def stop(message: str, mend: str) -> NoReturn:
     """End the program with exit status 1, the message and its cure on standard error."""
     raise SystemExit(f"error: {message}\n  mend: {mend}")
+
+
+def hush() -> None:
+    """Silence what libraries say about things that are as they should be.
+
+    transformers reports a tied output layer as missing at each load, and shows a progress bar for
+    every small load and save.
+    """
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
 
 
 @dataclass(frozen=True)

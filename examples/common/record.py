@@ -88,11 +88,15 @@ def measure_table(measures: dict[str, dict[str, float]]) -> str:
 
 
 def label_table(row: dict, tokenizer: PreTrainedTokenizerBase) -> str:
-    """Show a row token by token, and what each one teaches."""
-    lines = ["     id     label   token"]
-    for token, label in zip(row["input_ids"], row["labels"], strict=True):
-        lines.append(f"{token:7} {label:9}   {tokenizer.decode([token])!r}")
-    return "\n".join(lines)
+    """Show a row token by token, and what each teaches; the middle of the prompt is left out."""
+    lines = [
+        f"{token:5} {label:7}  {tokenizer.decode([token])!r}"
+        for token, label in zip(row["input_ids"], row["labels"], strict=True)
+    ]
+    masked = row["labels"].count(-100)
+    hidden = max(0, masked - 6)
+    left_out = [f"  ...    -100  ({hidden} more)"] if hidden else []
+    return "\n".join(["   id   label  token", *lines[:3], *left_out, *lines[3 + hidden :]])
 
 
 def loss_table(log: Sequence[dict]) -> str:

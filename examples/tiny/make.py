@@ -47,16 +47,6 @@ def read_facts() -> list[dict[str, str]]:
     return [json.loads(line) for line in lines]
 
 
-def draw_words(words: list[str], count: int, draw: random.Random) -> str:
-    """Draw words; half of them are invented from two halves, so that any name can be copied."""
-    drawn = draw.sample(words, count)
-    for place, word in enumerate(drawn):
-        if draw.random() < 0.5:
-            other = draw.choice(words)
-            drawn[place] = (word[: (len(word) + 1) // 2] + other[len(other) // 2 :]).capitalize()
-    return " ".join(drawn)
-
-
 def write_facts(facts: list[dict], draw: random.Random) -> str:
     """A few capitals in a row, in one language."""
     language = draw.choice(facts)["language"]
@@ -67,7 +57,7 @@ def write_facts(facts: list[dict], draw: random.Random) -> str:
 def write_record(words: list[str], draw: random.Random) -> str:
     """A record twice, as plain text in any order and as JSON: practice in copying."""
     record = {
-        name: draw_words(words, draw.randint(1, 2), draw) for name in draw.sample(NAMES, 2)
+        name: " ".join(draw.sample(words, draw.randint(1, 2))) for name in draw.sample(NAMES, 2)
     }
     record[draw.choice(COUNTS)] = draw.randint(0, 30)
     plain = [f"{name} {value}" for name, value in record.items()]
@@ -81,7 +71,7 @@ def write_record(words: list[str], draw: random.Random) -> str:
 
 def write_list(words: list[str], draw: random.Random) -> str:
     """A few words, three times over: practice in going on with what was read."""
-    return "\n".join([draw_words(words, draw.randint(3, 9), draw)] * 3)
+    return "\n".join([" ".join(draw.sample(words, draw.randint(3, 9)))] * 3)
 
 
 def write_dialogue(facts: list[dict], words: list[str], draw: random.Random) -> str:
@@ -92,7 +82,7 @@ def write_dialogue(facts: list[dict], words: list[str], draw: random.Random) -> 
             fact = draw.choice(facts)
             question, answer = fact["question"], fact["answer"]
         else:
-            answer = draw_words(words, draw.randint(2, 8), draw)
+            answer = " ".join(draw.sample(words, draw.randint(2, 8)))
             question = f"{draw.choice(ECHO)} {answer}"
         turns.append(f"<|user|>{question}<|assistant|>{answer}")
     return "".join(turns)

@@ -20,7 +20,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen2Config, set_s
 from common import guard, record
 from common.rows import read
 from full.traditional import interrupt, loop, optimizers, train
-from memory import PRESETS, Run, predict
+from memory import PRESETS, Run, Shape, predict
 from tiny import BASE, DATA
 
 FOLDER = Path(train.__file__).parent
@@ -133,7 +133,8 @@ def test_the_measures_on_the_page(finished) -> None:
 
 def test_the_texts_on_the_page_come_from_this_run(finished, tokenizer) -> None:
     outputs = FOLDER / "outputs"
-    row = train.encode(read(str(DATA))[1][1], tokenizer)
+    rows = [train.encode(row, tokenizer) for row in read(str(DATA))[1]]
+    row = min(rows, key=lambda row: len(row["input_ids"]))
     assert (outputs / "labels.txt").read_text("utf-8") == record.label_table(row, tokenizer) + "\n"
     assert "951,424 of 951,424" in (outputs / "parameters.txt").read_text("utf-8")
     assert "differ by at most 0.0" in (outputs / "generate.txt").read_text("utf-8")
@@ -212,8 +213,8 @@ def test_a_model_without_template_or_padding_gets_them(tmp_path: Path) -> None:
 
 
 def test_killed_and_resumed_is_as_if_never_killed(short: Path, tmp_path: Path) -> None:
-    last = interrupt.kill_after(tmp_path, "checkpoint-12")
-    assert int(last.split("-")[1]) < 60
+    last = interrupt.kill_after(tmp_path, "checkpoint-40")
+    assert 40 <= int(last.split("-")[1]) < 100
     torn = tmp_path / "checkpoint-999"
     torn.mkdir()
     (torn / "model.safetensors").write_bytes(b"cut while being written")
@@ -309,11 +310,22 @@ def test_the_default_run_fits_a_t4(capsys) -> None:
     assert "7.9 GB weights, gradients, states" in capsys.readouterr().out
 
 
-def test_the_models_that_the_docstring_names_fit_their_cards() -> None:
+QWEN3_4B = Shape(2560, 9728, 36, 32, 8, 128, 151936, tied=True, query_norm=True)
+
+
+@pytest.mark.parametrize(
+    ("memory", "shape"),
+    [
+        ("16 GB", PRESETS["qwen2.5-0.5b"]),
+        ("24 GB", PRESETS["tinyllama-1.1b"]),
+        ("80 GB", QWEN3_4B),
+    ],
+)
+def test_the_memory_that_the_docstring_gives(memory: str, shape: Shape) -> None:
     settings = train.Settings()
-    for name, memory in (("tinyllama-1.1b", 24 * GB), ("qwen2.5-0.5b", 15.8 * GB)):
-        run = Run(PRESETS[name], rows=settings.batch_size, length=settings.max_tokens)
-        assert predict(run).total < memory, name
+    budget = predict(Run(shape, rows=settings.batch_size, length=settings.max_tokens))
+    line = next(line for line in train.__doc__.splitlines() if line.strip().startswith(memory))
+    assert line.endswith(f" {budget.total / GB:.1f} GB")
 
 
 def test_too_little_memory_is_refused_with_a_setting_that_fits() -> None:

@@ -1,13 +1,14 @@
 """A figure file and a recorded run go in; a drawing with the page's own words comes out."""
 
 import json
+import math
 import re
 from pathlib import Path
 
 import pytest
 
 from dabt.figures import read_figures, render_figure
-from dabt.figures.scale import choose_ticks, write_number
+from dabt.figures.scale import choose_log_ticks, choose_ticks, write_number
 from dabt.languages import Language
 from dabt.problems import report
 from dabt.ui import Ui
@@ -132,6 +133,7 @@ def test_bars_are_a_table_with_totals_and_shares(tmp_path: Path) -> None:
         ),
         ("{ar: الخطوة, fr: Pas}", "{ar: الخطوة}", "the key 'fr' is missing [missing-key]"),
         ("mark-lowest", "mark-low", "did you mean 'mark-lowest'?"),
+        ("fr: Perte}}", "fr: Perte}, scale: log}", "unknown scale 'log' [figure-scale]"),
     ],
 )
 def test_what_is_wrong_is_said_at_its_place(
@@ -160,6 +162,29 @@ def test_a_caption_that_asks_for_an_unknown_number_stops(tmp_path: Path) -> None
 )
 def test_ticks_are_round(low: float, high: float, ticks: tuple[float, ...]) -> None:
     assert choose_ticks(low, high) == pytest.approx(ticks)
+
+
+def test_a_logarithmic_axis_makes_equal_ratios_equal_distances(tmp_path: Path) -> None:
+    text = LINES.replace("fr: Perte}}", "fr: Perte}, scale: logarithmic}")
+    html = draw(tmp_path, "curve", text, "fr")
+    ticks = re.findall(r'y="([\d.]+)" text-anchor="end">([\d,]+)<', html)
+    places = {text: float(y) for y, text in ticks}
+    assert set(places) == {"1", "2", "5"}
+    ratio = (places["1"] - places["2"]) / (places["2"] - places["5"])
+    assert ratio == pytest.approx(math.log(2) / math.log(2.5), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [(0.09, 5.3, (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)), (1, 10, (1, 2, 5, 10))],
+)
+def test_logarithmic_ticks(low: float, high: float, ticks: tuple[float, ...]) -> None:
+    assert choose_log_ticks(low, high) == pytest.approx(ticks)
+
+
+def test_a_logarithm_needs_positive_values() -> None:
+    with pytest.raises(ValueError, match="no logarithmic span"):
+        choose_log_ticks(0, 3)
 
 
 def test_an_axis_needs_a_span() -> None:

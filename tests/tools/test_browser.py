@@ -11,7 +11,7 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv(browser.CHOSEN, raising=False)
     monkeypatch.setattr(browser, "_playwright_browser", lambda: "")
-    monkeypatch.setattr(browser, "_install_package", lambda: None)
+    monkeypatch.setattr(browser, "_install_package", lambda *names: None)
     monkeypatch.setattr(browser, "_install_playwright", lambda: None)
 
     def add(name: str, status: int = 0) -> str:
@@ -44,10 +44,19 @@ def test_a_wrong_choice_is_said(machine, monkeypatch):
 
 
 def test_one_is_installed_when_there_is_none(machine, monkeypatch):
-    monkeypatch.setattr(browser, "_install_package", lambda: machine("chromium"))
+    monkeypatch.setattr(browser, "_install_package", lambda *names: machine(names[0]))
     assert browser.ensure_chromium().endswith("/chromium")
 
 
 def test_without_any_the_cure_is_said(machine):
     with pytest.raises(browser.BrowserFailure, match="apt install chromium"):
         browser.ensure_chromium()
+
+
+def test_a_driver_that_does_not_start_gets_what_it_lacks(machine, monkeypatch):
+    installed = []
+    monkeypatch.setattr(browser, "_install_package", lambda *names: installed.extend(names))
+    monkeypatch.setattr(browser, "ASK_PLAYWRIGHT", "raise SystemExit('no library')")
+    with pytest.raises(browser.BrowserFailure, match="no library"):
+        browser.ensure_driver()
+    assert installed == ["libatomic1"]

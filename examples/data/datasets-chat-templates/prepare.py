@@ -251,7 +251,7 @@ def guess_language(text: str) -> str | None:
     words = re.findall(r"\w+", text.lower())
     counts = {language: sum(w in known for w in words) for language, known in WORDS.items()}
     best, second = sorted(counts.values(), reverse=True)[:2]
-    return max(counts, key=counts.get) if best > second else None  # (1)!
+    return max(counts, key=counts.get) if best > second and len(words) > 2 else None  # (1)!
     # --8<-- [end:language]
 
 
@@ -522,6 +522,11 @@ def main(argv: list[str] | None = None) -> None:
     ways = compare_splits(kept, settings)
     record.show(show_splits(ways), folder, "splits.txt")
     train, held_out = split(kept, settings.validation)
+    if not (train and held_out):
+        guard.stop(
+            f"{len(train)} rows to train on and {len(held_out)} to hold out",
+            "both need some: change --validation, or bring more topics",
+        )
     parts = {"train": augment(train), "validation": held_out, "removed": map(asdict, removed)}
     write_rows(settings.output, parts, settings.form)
     print(f"{len(parts['train'])} rows to train on, {len(held_out)} held out: {settings.output}")

@@ -1,9 +1,9 @@
-"""Which tokens does the model learn? Labels made visible: four set-ups that go wrong, three right.
+"""Which tokens does the model learn? Labels made visible: four wrong set-ups, three right ones.
 
 Chapter data/loss-masking-packing of the course. No GPU is needed.
 
-    python examples/data/loss-masking-packing/masks.py --tiny    offline: labels, and what they teach
-    python examples/data/loss-masking-packing/masks.py           labels with Qwen2.5's template
+    python examples/data/loss-masking-packing/masks.py --tiny    offline, half a minute
+    python examples/data/loss-masking-packing/masks.py           with Qwen2.5's template
     python examples/data/loss-masking-packing/masks.py --model MODEL --data mine.jsonl --row 3
 
 Only a tokenizer is read, except with --tiny: there each set-up also trains the tiny base for some
@@ -12,7 +12,6 @@ seconds, and one sees which of them learns to stop.
 
 import argparse
 import copy
-import logging as standard_logging
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -31,6 +30,7 @@ from transformers import (
     LlamaForCausalLM,
     PreTrainedModel,
     PreTrainedTokenizerBase,
+    PrinterCallback,
     Trainer,
     TrainingArguments,
 )
@@ -44,7 +44,9 @@ from common.rows import COLUMNS
 from tiny import BASE, facts
 
 HERE = Path(__file__).resolve().parent
-STEPS, BATCH, LEARNING_RATE = 20, 16, 1e-3
+CAPITALS = "capitals"
+STEPS, BATCH, LEARNING_RATE, LONGEST = 20, 16, 1e-3, 24
+WRONG = ("pad=eos", "no eos", "all learnt", "cut")
 Row = dict[str, list[int]]  # input_ids and labels
 
 
@@ -53,10 +55,27 @@ class Settings:
     """All that a run depends on; the command line changes most of it."""
 
     model: str = "Qwen/Qwen2.5-0.5B-Instruct"
-    data: str = "capitals"
-    row: int = 1
-    max_tokens: int = 0  # 0: as many as the row that is shown has, less one
+    data: str = CAPITALS
+    row: int = 2
+    max_tokens: int = 40
     seed: int = 42
+
+
+TINY = Settings(model=str(BASE), max_tokens=13)  # every row is longer
+
+
+def read_rows(data: str) -> list[dict]:
+    """Read the rows of a file, or make some from the capitals that the tiny base knows."""
+    if data != CAPITALS:
+        return guard.read_jsonl(Path(data), COLUMNS)
+    return [
+        {
+            "instruction": fact["question"],
+            "context": "",
+            "response": f"{fact['prompt']} {fact['answer']}.",
+        }
+        for fact in facts()
+    ]
 
 
 def conversation(row: dict) -> list[dict]:
@@ -117,7 +136,8 @@ def trl_answers(chats: list[list[dict]], tokenizer: PreTrainedTokenizerBase) -> 
 def prepare(rows: list[dict], tokenizer: PreTrainedTokenizerBase, **choices) -> list[Row]:
     """Let SFTTrainer prepare rows, and take them out of it."""
     with TemporaryDirectory() as folder:
-        args = SFTConfig(folder, use_cpu=True, bf16=False, **({"max_length": None} | choices))
+        fixed = {"use_cpu": True, "bf16": False, "activation_checkpointing": False}
+        args = SFTConfig(folder, **fixed, **({"max_length": None} | choices))
         trainer = SFTTrainer(
             model=placeholder(tokenizer),  # (4)!
             args=args,
@@ -209,7 +229,9 @@ def judge(rows: list[Row], chats: list[list[dict]], tokenizer: PreTrainedTokeniz
 
 
 # --8<-- [start:effect]
-def train_briefly(rows: list[Row], tokenizer: PreTrainedTokenizerBase, seed: int):
+def train_briefly(
+    rows: list[Row], tokenizer: PreTrainedTokenizerBase, seed: int
+) -> tuple[PreTrainedModel, float]:
     """Train the tiny base on rows for some steps; give it and its last loss."""
     torch.manual_seed(seed)
     model = AutoModelForCausalLM.from_pretrained(BASE, dtype=torch.float32)
@@ -227,7 +249,7 @@ def train_briefly(rows: list[Row], tokenizer: PreTrainedTokenizerBase, seed: int
 
 @torch.no_grad()
 def answer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, chats: list) -> list[str]:
-    """Answer the questions, at most 24 tokens each; EOS stays visible, padding does not."""
+    """Answer the questions in at most LONGEST tokens; EOS stays visible, padding does not."""
     prompts = [chat[:-1] for chat in chats]
     asked = tokenizer.apply_chat_template(
         prompts,
@@ -237,14 +259,14 @@ def answer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, chats: li
         return_tensors="pt",
         tokenizer_kwargs={"padding_side": "left"},  # (2)!
     )
-    told = model.eval().generate(**asked, do_sample=False, max_new_tokens=24)
+    told = model.eval().generate(**asked, do_sample=False, max_new_tokens=LONGEST)
     texts = tokenizer.batch_decode(told[:, asked["input_ids"].shape[1] :])
     return [text.replace(tokenizer.pad_token, "") for text in texts]
     # --8<-- [end:effect]
 
 
 # --8<-- [start:nothing]
-def train_on_nothing(nan_filter: bool) -> dict[str, float]:
+def train_on_nothing(nan_filter: bool) -> dict:
     """Train with Trainer where every label is -100; give what it logs and what changes."""
     model = AutoModelForCausalLM.from_pretrained(BASE, dtype=torch.float32)
     before = [parameter.clone() for parameter in model.parameters()]
@@ -260,8 +282,192 @@ def train_on_nothing(nan_filter: bool) -> dict[str, float]:
             disable_tqdm=True,
         )
         trainer = Trainer(model, args, train_dataset=[row] * 4)
+        trainer.remove_callback(PrinterCallback)
         trainer.train()
     log = trainer.state.log_history[0]
     same = all(map(torch.equal, before, model.parameters()))  # (2)!
-    return {"loss": log["loss"], "grad_norm": log["grad_norm"], "weights_changed": not same}
+    return {"loss": log["loss"], "grad_norm": log["grad_norm"], "changed": not same}
     # --8<-- [end:nothing]
+
+
+def measure_effects(
+    setups: dict[str, list[Row]],
+    chats: list[list[dict]],
+    tokenizer: PreTrainedTokenizerBase,
+    seed: int,
+) -> list[dict]:
+    """Train with each set-up on three capitals of four, and ask for the fourth."""
+    learnt, asked = [], []
+    for number in range(len(chats)):
+        (learnt if number // 3 % 4 else asked).append(number)
+    results = []
+    for name in (*WRONG, "masked"):
+        model, loss = train_briefly([setups[name][i] for i in learnt], tokenizer, seed)
+        answers = answer(model, tokenizer, [chats[i] for i in asked])
+        ended = sum(
+            text.endswith(f".{tokenizer.eos_token}") and text.count(".") == 1 for text in answers
+        )
+        sizes = {"asked": len(asked), "ended": ended, "loss": loss}
+        results.append({"setup": name, **sizes, "answers": answers[:3]})
+    return results
+
+
+def show_labels(row: int, setups: dict[str, list[Row]], tokenizer: PreTrainedTokenizerBase) -> str:
+    """Show one row token by token: `#` is learnt, `.` is masked, nothing is not there."""
+    names = list(setups)
+    longest = max((rows[row]["input_ids"] for rows in setups.values()), key=len)
+    lines = [" ".join([f"{'token':18}", *names])]
+    for place, token in enumerate(longest):
+        marks = [mark(rows[row], place).center(len(name)) for name, rows in setups.items()]
+        lines.append(" ".join([f"{tokenizer.decode([token])!r:18}", *marks]).rstrip())
+    return "\n".join(lines)
+
+
+def mark(row: Row, place: int) -> str:
+    """Give the mark of a place in a row."""
+    if place >= len(row["labels"]):
+        return " "
+    return "." if row["labels"][place] == -100 else "#"
+
+
+def list_tokens(row: Row, tokenizer: PreTrainedTokenizerBase) -> list[dict]:
+    """Describe a row for a figure."""
+    pairs = zip(row["input_ids"], row["labels"], strict=True)
+    return [{"id": i, "token": tokenizer.decode([i]), "label": label} for i, label in pairs]
+
+
+def show_counts(counts: dict[str, dict]) -> str:
+    """Show how many tokens each set-up learns."""
+    lines = ["learnt        of prompts   of answers   their ends   rows"]
+    for name, row in counts.items():
+        line = f"{name:12} {row['prompt']:11} {row['answer']:12} {row['end']:12} {row['rows']:6}"
+        lines.append(f"{line}   {'right' if row['right'] else 'wrong'}")
+    return "\n".join(lines)
+
+
+def show_effects(effects: list[dict]) -> str:
+    """Show what each set-up has taught."""
+    lines = [f"set-up         loss   end in time   the first answers, after {STEPS} steps"]
+    for row in effects:
+        first, *more = row["answers"]
+        lines.append(
+            f"{row['setup']:12} {row['loss']:.4f} {row['ended']:7} of {row['asked']}   {first}"
+        )
+        lines += [f"{'':35}{text}" for text in more]
+    return "\n".join(lines)
+
+
+def show_nothing(results: list[dict]) -> str:
+    """Show the log of a training in which every label is masked."""
+    lines = ["NaN filter   loss   grad_norm   weights"]
+    for row in results:
+        changed = "changed" if row["changed"] else "as before"
+        filtered = "on" if row["nan_filter"] else "off"
+        lines.append(f"{filtered:10} {row['loss']:>6} {row['grad_norm']:>11}   {changed}")
+    return "\n".join(lines)
+
+
+def look_at_nothing() -> list[dict]:
+    """Train on nothing with Trainer's filter of NaN and without; numbers as they are printed."""
+    results = []
+    for nan_filter in (True, False):
+        log = train_on_nothing(nan_filter)
+        texts = {name: str(log[name]) for name in ("loss", "grad_norm")}  # JSON has no NaN
+        results.append({"nan_filter": nan_filter, **texts, "changed": log["changed"]})
+    return results
+
+
+def read_options(argv: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tiny", action="store_true", help="tiny base, offline; trains it too")
+    parser.add_argument("--model", help="folder or name on the Hub; only its tokenizer is read")
+    parser.add_argument("--data", help="file.jsonl with instruction, context, response")
+    parser.add_argument("--row", type=int, help="row to show, from 1")
+    parser.add_argument("--max-tokens", type=int, help="where the set-up `cut` cuts")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
+    return parser.parse_args(argv)
+
+
+def choose(options: argparse.Namespace) -> Settings:
+    """Combine the defaults with what the command line asks for."""
+    default = TINY if options.tiny else Settings()
+    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
+    return replace(default, **wanted)
+
+
+def check(
+    settings: Settings,
+    setups: dict[str, list[Row]],
+    counts: dict,
+    tokenizer: PreTrainedTokenizerBase,
+) -> None:
+    """Refuse a row that is not there, and rows of which nothing is learnt."""
+    guard.check_labels(setups["masked"], tokenizer.eos_token_id)
+    if counts["cut"]["answer"] + counts["cut"]["end"] == 0:
+        guard.stop(
+            f"every label is masked when rows are cut at {settings.max_tokens} tokens",
+            "raise --max-tokens: the prompts alone are as long",
+        )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Show the labels of each set-up; with the tiny base, also what they teach."""
+    options = read_options(argv)
+    settings, folder = choose(options), HERE if options.record else None
+    quiet()
+    tokenizer = load_tokenizer(settings.model)
+    chats = [conversation(row) for row in read_rows(settings.data)]
+    if not 1 <= settings.row <= len(chats):
+        guard.stop(f"there is no row {settings.row}", f"choose --row from 1 to {len(chats)}")
+    setups = make_setups(chats, tokenizer, settings.max_tokens)
+    counts = {name: judge(rows, chats, tokenizer) for name, rows in setups.items()}
+    check(settings, setups, counts, tokenizer)
+
+    row, shown = settings.row - 1, {name: setups[name] for name in (*WRONG, "masked")}
+    record.show(show_labels(row, shown, tokenizer), folder, "labels.txt")
+    record.show(show_counts(counts), folder, "counts.txt")
+    both = [chats[row] + chats[(row + 3) % len(chats)]]
+    turns = {"TRL pairs": trl_pairs(both, tokenizer), "TRL answers": trl_answers(both, tokenizer)}
+    record.show(show_labels(0, turns, tokenizer), folder, "turns.txt")
+    results = {}
+    if options.tiny and settings.data == CAPITALS:
+        results = see_what_is_taught(settings, setups, chats, tokenizer, folder)
+    if folder:
+        tokens = {name: list_tokens(rows[row], tokenizer) for name, rows in shown.items()}
+        facts = {"trl": version("trl"), "counts": counts, "tokens": tokens}
+        record.write(folder, record.settings(settings) | facts | results)
+
+
+def quiet() -> None:
+    """Leave the screen to the tables."""
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    disable_progress_bars()
+
+
+def see_what_is_taught(
+    settings: Settings,
+    setups: dict[str, list[Row]],
+    chats: list[list[dict]],
+    tokenizer: PreTrainedTokenizerBase,
+    folder: Path | None,
+) -> dict:
+    """Train the tiny base with each set-up, and on nothing at all."""
+    effects = measure_effects(setups, chats, tokenizer, settings.seed)
+    record.show(show_effects(effects), folder, "effects.txt")
+    nothing = look_at_nothing()
+    record.show(show_nothing(nothing), folder, "nothing.txt")
+    rows = [{"prompt": chat[:-1], "completion": chat[-1:]} for chat in chats]
+    left = len(prepare(rows, tokenizer, max_length=settings.max_tokens))
+    kept = {"max_length": settings.max_tokens, "rows": len(rows), "left": left}
+    line = f"TRL, max_length={kept['max_length']}: {left} of {len(rows)} rows are left"
+    record.show(line, folder, "dropped.txt")
+    return {"effects": effects, "nothing": nothing, "dropped": kept}
+
+
+if __name__ == "__main__":
+    main()

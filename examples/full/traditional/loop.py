@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard
 from common.rows import read
 from full.traditional import train
 
@@ -73,6 +74,7 @@ def collate(rows: list[dict], pad: int) -> dict[str, torch.Tensor]:
 
 def main() -> None:
     """Train, and print the mean loss of every 20 steps."""
+    guard.hush()
     settings = train.TINY
     torch.manual_seed(settings.seed)
     tokenizer, model = train.load(settings)

@@ -17,7 +17,7 @@ from transformers import LlamaConfig, Trainer, TrainingArguments
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import record
+from common import guard, record
 
 HERE = Path(__file__).resolve().parent
 
@@ -104,6 +104,7 @@ def main(argv: list[str] | None = None) -> None:
         "--record", action="store_true", help="refresh optimizers.json and outputs/"
     )
     options = parser.parse_args(argv)
+    guard.hush()
     folder = HERE if options.record else None
     rows = [measure(choice) for choice in CHOICES]
     record.show(write_table(rows), folder, "optimizers.txt")

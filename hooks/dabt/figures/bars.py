@@ -32,7 +32,9 @@ def draw_bars(bars: Bars) -> str:
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in _name_columns(bars))
     body = "".join(_draw_row(row, bars, longest) for row in bars.rows)
     return (
-        '<div class="dabt-bars__frame"><table class="dabt-bars"><thead><tr>'
+        # Focusable, so that the keyboard scrolls a table that is wider than a phone.
+        '<div class="dabt-bars__frame" tabindex="0" role="group" '
+        f'aria-label="{escape(bars.heading, quote=True)}"><table class="dabt-bars"><thead><tr>'
         f'<th scope="col">{escape(bars.heading)}</th>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )

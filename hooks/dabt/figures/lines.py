@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 
-from dabt.figures.scale import Scale, choose_ticks, write_number
+from dabt.figures.scale import Scale, choose_log_ticks, choose_ticks, write_number
 from dabt.languages import direction
 
 WIDTH, HEIGHT = 420, 250
@@ -24,14 +24,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """What a line chart shows. `start_at_zero` keeps the y axis honest where zero has a meaning."""
+    """What a line chart shows. The y axis begins at zero, unless it is logarithmic."""
 
     lines: tuple[Line, ...]
     x_label: str
     y_label: str
     summary: str
     language: str
-    start_at_zero: bool = True
+    logarithmic: bool = False
     mark_lowest: str = ""
 
 
@@ -54,14 +54,17 @@ def _choose_scales(chart: Chart) -> tuple[Ruler, Ruler]:
     across = [x for line in chart.lines for x, _ in line.points]
     upward = [y for line in chart.lines for _, y in line.points]
     x_ticks = choose_ticks(min(0, *across), max(across))
-    y_ticks = choose_ticks(0 if chart.start_at_zero else min(upward), max(upward))
+    if chart.logarithmic:
+        y_ticks = choose_log_ticks(min(upward), max(upward))
+    else:
+        y_ticks = choose_ticks(min(0, *upward), max(upward))
     right = max(across)
     return (
         (
             Scale(x_ticks[0], right, LEFT, WIDTH - RIGHT),
             tuple(tick for tick in x_ticks if tick <= right),
         ),
-        (Scale(y_ticks[0], y_ticks[-1], HEIGHT - BOTTOM, TOP), y_ticks),
+        (Scale(y_ticks[0], y_ticks[-1], HEIGHT - BOTTOM, TOP, chart.logarithmic), y_ticks),
     )
 
 

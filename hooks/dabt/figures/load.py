@@ -18,6 +18,7 @@ LINES = ("figure", "kind", "source", "x", "y", "lines", "caption")
 BARS = ("figure", "kind", "source", "rows", "heading", "parts", "names", "caption")
 OPTIONAL = ("mark-lowest", "total", "digits")
 KINDS = {"lines": LINES, "bars": BARS}
+SCALES = ("linear", "logarithmic")
 Codes = tuple[str, ...]
 Record = Mapping[str, Any]
 Nodes = Mapping[str, Node]
@@ -124,9 +125,14 @@ def _read_lines(values: Nodes, findings: Findings, codes: Codes, record: Record)
 
 
 def _read_axis(node: Node, findings: Findings, codes: Codes, needed: tuple[str, ...]) -> Axis:
-    values = yamlsource.entries(node, findings, needed, needed)
+    values = yamlsource.entries(node, findings, (*needed, "scale"), needed)
     label = _read_words(values["label"], findings, codes) if "label" in values else {}
-    return Axis(yamlsource.text_of(values.get("key"), findings) if "key" in values else "", label)
+    key = yamlsource.text_of(values["key"], findings) if "key" in values else ""
+    scale = yamlsource.text_of(values["scale"], findings) if "scale" in values else SCALES[0]
+    if scale not in SCALES:
+        mend = did_you_mean(scale, SCALES)
+        findings.at(values["scale"], f"unknown scale '{scale}'", "figure-scale", mend)
+    return Axis(key, label, scale == "logarithmic")
 
 
 def _read_bars(values: Nodes, findings: Findings, codes: Codes, record: Record) -> dict[str, Any]:

@@ -9,10 +9,11 @@ Words = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a line figure: the key of its values in the record, and its label."""
+    """One axis of a line figure: its label, the key of its values (x), its kind of scale (y)."""
 
     key: str
     label: Words
+    logarithmic: bool = False
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ def _render_lines(figure: Figure, language: str, ui: Ui) -> str:
         y_label=figure.y.label[language],
         summary=caption,
         language=language,
+        logarithmic=figure.y.logarithmic,
         mark_lowest=figure.mark_lowest[language] if figure.mark_lowest else "",
     )
     return (

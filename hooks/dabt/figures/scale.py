@@ -8,16 +8,23 @@ from dabt.languages import localise_number
 
 @dataclass(frozen=True)
 class Scale:
-    """A linear map from data (`low` to `high`) to user units of the drawing (`start` to `end`)."""
+    """A map from data (`low` to `high`) to user units of the drawing (`start` to `end`).
+
+    Linear, or logarithmic where equal distances mean equal ratios.
+    """
 
     low: float
     high: float
     start: float
     end: float
+    logarithmic: bool = False
 
     def place(self, value: float) -> float:
         """Return where `value` lies, rounded to a tenth of a user unit to keep pages light."""
-        share = (value - self.low) / (self.high - self.low)
+        low, high = self.low, self.high
+        if self.logarithmic:
+            value, low, high = log10(value), log10(low), log10(high)
+        share = (value - low) / (high - low)
         return round(self.start + share * (self.end - self.start), 1)
 
 
@@ -39,6 +46,21 @@ def choose_ticks(low: float, high: float, count: int = 5) -> tuple[float, ...]:
     step = choose_step(high - low, count)
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     return tuple(round(index * step, 12) for index in range(first, last + 1))
+
+
+def choose_log_ticks(low: float, high: float) -> tuple[float, ...]:
+    """Return values 1, 2, 5, 10 … times a power of ten, the ends at or just outside the data.
+
+    Raises:
+        ValueError: for values that have no logarithm, or no span.
+    """
+    if low <= 0 or not high > low:
+        raise ValueError(f"no logarithmic span between {low} and {high}")
+    powers = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
+    steps = [round(one * 10**power, 12) for power in powers for one in (1, 2, 5)]
+    first = max(step for step in steps if step <= low)
+    last = min(step for step in (*steps, 10 ** powers[-1] * 10) if step >= high)
+    return tuple(step for step in steps if first <= step <= last)
 
 
 def write_number(value: float, language: str) -> str:
