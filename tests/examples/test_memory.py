@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from memory import PRESETS, RECIPES, Run, Shape, count_lora, count_parameters, predict, read_config
-from memory.activations import logit_bytes, saved_bytes
-from memory.recipes import nf4_bytes, state_bytes
 from transformers import (
     AutoModelForCausalLM,
     LlamaConfig,
@@ -19,6 +16,10 @@ from transformers import (
     Qwen2Config,
     Qwen3Config,
 )
+
+from memory import PRESETS, RECIPES, Run, Shape, count_lora, count_parameters, predict, read_config
+from memory.activations import logit_bytes, saved_bytes
+from memory.recipes import nf4_bytes, state_bytes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 # Published on the models' cards.

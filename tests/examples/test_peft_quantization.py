@@ -172,7 +172,7 @@ def test_what_is_not_quantized() -> None:
 
 
 def test_an_8b_model_in_4_bits_takes_more_than_4_bits() -> None:
-    """Embeddings and output layer stay in 16 bits: an eighth of the weights, a third of the bytes."""
+    """Embeddings and head stay in 16 bits: an eighth of the weights, a third of the bytes."""
     one = lab.whole(PRESETS["llama-3.1-8b"])
     assert 8 * one["bytes"] / one["parameters"] == pytest.approx(5.68, abs=0.01)
 
