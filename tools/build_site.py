@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,10 +26,35 @@ class BuildFailure(Exception):
     """The site could not be built; the log says why."""
 
 
-def build(target: Path, address: str = "", root: Path = ROOT) -> None:
+def check_site(site: Path, address: str) -> None:
+    """Check what MkDocs cannot see: raw HTML links, languages that differ, leftover markers.
+
+    Raises BuildFailure with the problems; their files are named as in the site.
+    """
+    languages = str(ROOT / "docs/_data/languages.yml")
+    command = [sys.executable, "-m", "dabt.sitecheck", str(site), "--languages", languages]
+    command += ["--address", address] if address else []
+    done = subprocess.run(
+        command,
+        cwd=site,  # so that files are named as in the site
+        env={**os.environ, "PYTHONPATH": str(ROOT / "hooks")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        raise BuildFailure(f"the built site has problems:\n{done.stdout}")
+
+
+def build(
+    target: Path,
+    address: str = "",
+    root: Path = ROOT,
+    check: Callable[[Path, str], None] = check_site,
+) -> None:
     """Build the site of `root` into `target`, for the public `address` (empty: not known).
 
-    Raises BuildFailure with the log, or with the warnings in it.
+    Raises BuildFailure with the log, with the warnings in it, or with what `check` found.
     """
     started = time.monotonic()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -37,6 +63,7 @@ def build(target: Path, address: str = "", root: Path = ROOT) -> None:
         log = _mkdocs(fresh, address, root)
         if problems := [line for line in log.splitlines() if WARNING.search(line)]:
             raise BuildFailure("the build gave warnings:\n" + "\n".join(problems))
+        check(fresh, address)
         _change_over(fresh, target, Path(folder) / "old")
     print(f"{target}: built in {time.monotonic() - started:.1f} s", flush=True)
 
@@ -50,14 +77,19 @@ def is_fresh(target: Path, address: str = "", root: Path = ROOT) -> bool:
     return all(path.stat().st_mtime <= built for path in _sources(root))
 
 
-def build_if_stale(target: Path, address: str = "", root: Path = ROOT) -> None:
+def build_if_stale(
+    target: Path,
+    address: str = "",
+    root: Path = ROOT,
+    check: Callable[[Path, str], None] = check_site,
+) -> None:
     """Build when needed; of several processes that ask at once, one builds and the others wait."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with (target.parent / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not is_fresh(target, address, root):
             started = time.time()
-            build(target, address, root)
+            build(target, address, root, check)
             _stamp(target).write_text(address)
             # A source saved while the build ran was perhaps not read.
             os.utime(_stamp(target), (started, started))

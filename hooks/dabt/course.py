@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dabt import directives, pages
+from dabt.crossing import check_crossing
 from dabt.directives import Place
 from dabt.figures import Figure, read_figures, render_figure
 from dabt.languages import Language, load_languages
@@ -94,6 +95,7 @@ def _check_pages(
     shown: set[str] = set()
     for page in all_pages:
         yield from directives.check(page.text, page.file, DIRECTIVES)
+        yield from check_crossing(page, course.languages)
         place = Place(page.file, 1, page.language, page.path)
         found = directives.scan(page.text)
         problems, slugs = check_directives(found, place, course.quizzes, unread)

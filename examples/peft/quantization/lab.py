@@ -3,15 +3,18 @@
 Chapter peft/quantization of the course.
 
     python examples/peft/quantization/lab.py --tiny      any computer, no network, half a minute
-    python examples/peft/quantization/lab.py             a free T4, or a processor and 2 GB
+    python examples/peft/quantization/lab.py             a free T4; minutes on a processor
     python examples/peft/quantization/lab.py --model Qwen/Qwen3-4B-Base            a 24 GB card
     python examples/peft/quantization/lab.py --model Qwen/Qwen3-14B-Base           an 80 GB card
+
+With --tiny it also measures the weights of SmolLM2-135M, if examples/small/fetch.py has fetched it.
 
 Memory: the weights twice in bf16, 4 B/parameter (Qwen2.5-0.5B 2.0 GB, 4B 16 GB, 14B 59 GB): the
 originals stay beside those that are rounded, to be compared with them. examples/memory counts them.
 """
 
 import argparse
+import random
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,11 +37,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
 from memory import PRESETS, count_parameters, read_config
 from memory.recipes import nf4_bytes
+from small import path_or_none
 from tiny import BASE, facts, recall
 
 HERE = Path(__file__).resolve().parent
 MODEL = "Qwen/Qwen2.5-0.5B"
 SPREAD = 0.02  # standard deviation of the weights drawn at random: that of a fresh model
+SAMPLE = 28  # matrices of a model whose errors are measured: all those of the tiny base
 OUTLIER = 50  # size of the outlier that is put into a matrix, in standard deviations
 
 
@@ -251,6 +256,12 @@ def relative_error(format: Format, matrices: list[torch.Tensor], outlier: bool) 
     # --8<-- [end:errors]
 
 
+def choose_matrices(model: PreTrainedModel) -> list[torch.Tensor]:
+    """Choose matrices of a model by chance, the same ones each time."""
+    matrices = [layer.weight.detach() for layer in linear_layers(model)]
+    return random.Random(0).sample(matrices, min(SAMPLE, len(matrices)))
+
+
 def error_rows(matrices: list[torch.Tensor]) -> list[dict]:
     """Measure the error of every format, without an outlier and with one in each matrix."""
     return [
@@ -441,12 +452,6 @@ def check_size(model: str, config: dict, memory: int) -> None:
         )
 
 
-def already_rounded(weights: torch.Tensor) -> bool:
-    """Tell weights that a 4-bit file has rounded before: 32 neighbours have 16 values at most."""
-    blocks = weights.flatten()[: 32 * 256].view(-1, 32)
-    return all(len(block.unique()) <= 16 for block in blocks)
-
-
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
@@ -476,12 +481,12 @@ def main(argv: list[str] | None = None) -> None:
     record.show(block_table(blocks), folder, "blocks.txt")
 
     name = str(BASE) if options.tiny else options.model
-    model, tokenizer = load(name)
-    matrices = [layer.weight.detach() for layer in linear_layers(model)]
-    if already_rounded(matrices[0]):
-        print(f"{name} comes from a 4-bit file: its errors here are those of rounding twice")
     title = "base" if options.tiny else Path(name).name
-    errors = {"normal": error_rows([normal]), title: error_rows(matrices)}
+    model, tokenizer = load(name)
+    errors = {"normal": error_rows([normal]), title: error_rows(choose_matrices(model))}
+    if options.tiny and (small := path_or_none()):
+        errors["smollm2"] = error_rows(choose_matrices(load(str(small))[0]))
+        print("SmolLM2 comes from a 4-bit file: its errors are those of rounding a second time")
     record.show(error_table(errors), folder, "errors.txt")
     effect = effect_rows(model, tokenizer, options.tiny)
     record.show(effect_table(effect), folder, "effect.txt")
