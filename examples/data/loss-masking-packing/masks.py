@@ -45,7 +45,7 @@ from tiny import BASE, facts
 
 HERE = Path(__file__).resolve().parent
 CAPITALS = "capitals"
-STEPS, BATCH, LEARNING_RATE, LONGEST = 20, 16, 1e-3, 24
+STEPS, BATCH, LEARNING_RATE, LONGEST = 30, 16, 5e-4, 24
 WRONG = ("pad=eos", "no eos", "all learnt", "cut")
 Row = dict[str, list[int]]  # input_ids and labels
 

@@ -5,7 +5,7 @@ Chapter full/traditional of the course. Machine, command, and the memory that th
     any computer, no network   python examples/full/traditional/train.py --tiny
     16 GB, such as a free T4   python examples/full/traditional/train.py                  13.6 GB
     24 GB                      the same with --model TinyLlama/TinyLlama_v1.1             21.7 GB
-    80 GB                      the same with --model Qwen/Qwen3-4B-Base                   77.8 GB
+    80 GB                      the same with --model Qwen/Qwen3-4B-Base                   77.7 GB
 
 The memory is predicted, by examples/memory, before any weight is loaded: 16 B/parameter of static
 state (fp32 weights and gradients, two moments of AdamW), 2 B/parameter of 16-bit copies, 12 B x
