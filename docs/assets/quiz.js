@@ -38,7 +38,10 @@
     const [, sign, digits, power = "", rest] = parts;
     if (rest && rest !== "%" && !plain(unit).startsWith(rest)) return [];
     const found = [];
-    if (/^\d{1,3}([.,])\d{3}(\1\d{3})*$/.test(digits)) found.push(digits.replace(/[.,]/g, ""));
+    // No group of thousands begins with 0: "0,125" is an eighth and nothing else.
+    if (/^[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*$/.test(digits)) {
+      found.push(digits.replace(/[.,]/g, ""));
+    }
     const [whole, mark, decimals] = digits.split(/([.,])(?=\d*$)/);
     if (!mark || !whole.includes(mark)) {
       found.push(`${whole.replace(/[.,]/g, "")}.${decimals ?? ""}`);
@@ -403,8 +406,13 @@
       event.preventDefault();
       check(event.target);
     });
-    form.addEventListener("click", ({ target }) => {
-      if (target.closest(".dabt-q__check")) check(target);
+    let pressed = null;
+    form.addEventListener("click", (event) => {
+      const part = event.target.closest("button, label, summary");
+      // A verdict moves what is below it: the second half of a double click must not answer there.
+      if (event.detail > 1 && part !== pressed) return event.preventDefault();
+      pressed = part;
+      if (part?.matches(".dabt-q__check")) check(part);
     });
     form.addEventListener("input", ({ target }) => {
       of(target).changed();
@@ -458,8 +466,8 @@
     quizzes = quizzes.filter(({ section }) => section.isConnected).concat(fresh.map(quiz));
     fresh.forEach((section) => (section.dataset.ready = ""));
     // The browser has gone to #q-… before the question could take the focus.
-    const target = fresh.length && document.getElementById(location.hash.slice(1));
-    if (target?.matches(".dabt-q")) target.focus();
+    const target = document.getElementById(location.hash.slice(1));
+    if (fresh.length && target?.matches(".dabt-q")) target.focus();
   }
 
   addEventListener("storage", ({ key }) => (key === KEY || key === null) && refreshAll());

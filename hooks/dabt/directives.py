@@ -26,8 +26,13 @@ RENDER_PRIORITY = 22
 # Before snippets (32) and the normalising of white space (30), while lines are still the author's.
 LOCATE_PRIORITY = 40
 
-DIRECTIVE = re.compile(r":::[ \t]*(?P<name>[^\s]*)(?:[ \t]+(?P<argument>.*?))?[ \t]*$")
-NESTED = re.compile(r"(?P<before>(?:[ \t]|>|[-*+][ \t]|\d+[.)][ \t])+):::[ \t]*[A-Za-z]")
+DIRECTIVE = re.compile(r":::\s*(?P<name>[^\s]*)(?:\s+(?P<argument>.*?))?\s*$")
+# Also after a mark that nobody sees: editors put direction marks before Latin in an Arabic page.
+NESTED = re.compile(
+    r"(?P<before>(?:[\s\u200b-\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff]"
+    r"|>|[-*+][ \t]|\d+[.)][ \t])+):::\s*[A-Za-z]"
+)
+CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)*(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
 
 
@@ -92,7 +97,10 @@ def _form_problem(directive: Directive, file: str, names: Sequence[str]) -> Prob
     place = (file, directive.line, directive.column)
     if directive.nested:
         message = f"'::: {directive.name}' inside a list, tab, admonition or quotation"
-        mend = "begin the line with ':::', with no space before it, outside the list or block"
+        mend = (
+            "begin the line with ':::', with no space or invisible mark before it, "
+            "outside the list or block"
+        )
         return Problem(*place, message, "nested-directive", mend)
     if directive.name not in names:
         message = f"unknown directive '{directive.name}'"
@@ -101,7 +109,11 @@ def _form_problem(directive: Directive, file: str, names: Sequence[str]) -> Prob
 
 
 def outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The numbered lines that are neither in a fence nor in an HTML comment."""
+    """The numbered lines that are neither in a fence nor in an HTML comment.
+
+    As in Markdown, a fence or a comment that nothing closes is text: it hides no line.
+    """
+    ends = _last_ends(lines)
     mark, comment = "", False
     for number, line in enumerate(lines):
         fence = FENCE.match(line)
@@ -110,11 +122,30 @@ def outside_code(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
             mark = "" if closes else mark
         elif comment:
             comment = "-->" not in line
-        elif fence and "`" not in fence["info"]:
+        elif fence and "`" not in fence["info"] and _closed(fence["mark"], number, ends):
             mark = fence["mark"]
         else:
-            comment = line.rfind("<!--") > line.rfind("-->")
+            prose = CODE.sub("", line)
+            opens = prose.rfind("<!--") > prose.rfind("-->")
+            comment = opens and _closed("-->", number, ends)
             yield number, line
+
+
+def _last_ends(lines: Sequence[str]) -> dict[str, int]:
+    """The last line of a page that holds each mark that can close a fence or a comment."""
+    ends: dict[str, int] = {}
+    for number, line in enumerate(lines):
+        fence = FENCE.match(line)
+        if fence and not fence["info"].strip():
+            ends[fence["mark"]] = number
+        if "-->" in line:
+            ends["-->"] = number
+    return ends
+
+
+def _closed(mark: str, number: int, ends: Mapping[str, int]) -> bool:
+    """Whether what a mark would open at a line is closed below it."""
+    return any(end > number for one, end in ends.items() if one.startswith(mark))
 
 
 @dataclass

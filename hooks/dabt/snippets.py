@@ -15,13 +15,22 @@ from markdown.preprocessors import Preprocessor
 from dabt.directives import FENCE
 from dabt.problems import Problem, did_you_mean
 
-INCLUDE = re.compile(r'^(?P<indent>[ \t]*)--8<-- "(?P<path>[^":]+)(?::(?P<region>[^"]*))?"[ \t]*$')
-REGION = re.compile(r"--8<--[ \t]*\[[ \t]*start[ \t]*:[ \t]*(?P<name>[A-Za-z][\w-]*)[ \t]*\]")
+# All that pymdownx.snippets takes for an include: any number of hyphens, either quote.
+INCLUDE = re.compile(
+    r"""^(?P<indent>[ \t]*)-+8<-+[ \t]+(?P<quote>["'])"""
+    r"""(?P<path>(?:(?!(?P=quote))[^:;])+)(?::(?P<region>(?:(?!(?P=quote)).)*))?(?P=quote)[ \t]*$"""
+)
+BLOCK = re.compile(r"^(?P<indent>[ \t]*)-+8<-+[ \t]*$")
+# A marker after `;` is escaped: text, not a region.
+SECTION = r"(?<![;-])-+8<-+[ \t]+\[[ \t]*{kind}[ \t]*:[ \t]*{name}[ \t]*\]"
+REGION = re.compile(SECTION.format(kind="start", name=r"(?P<name>[A-Za-z][\w-]*)"))
 MARKER = re.compile(r"[ \t]*# \((?P<number>\d+)\)!?[ \t]*$", re.MULTILINE)
 ITEM = re.compile(r"[ \t]*\d+\.[ \t]+\S")
 # Between snippets (32), which bring the code in, and fences (25), which take it out of reach.
 CLEAN_PRIORITY = 28
-NUMBERS = re.compile(r"-?\d*(?::-?\d*)?")
+# One range of lines or several: `3:9`, `:5`, `1:3,8:`.
+RANGE = r"-?\d*(?::-?\d*)?"
+NUMBERS = re.compile(rf"{RANGE}(?:,{RANGE})*")
 
 
 @dataclass(frozen=True)
@@ -68,19 +77,26 @@ def _count_items(lines: list[str]) -> int:
 
 def check_includes(text: str, file: str, examples: Path) -> Iterator[Problem]:
     """Yield the includes that name no file or region, and the explanations that do not add up."""
+    yield from _check_blocks(text, file)
     for include in scan_includes(text):
         place = (file, include.line, include.column)
         source = examples / include.path
-        if not source.is_file():
+        inside = source.resolve().is_relative_to(examples.resolve())
+        if not inside or not source.is_file():
             known = sorted(
                 one.relative_to(examples).as_posix()
-                for one in source.parent.glob("*")
+                for one in (source.parent.glob("*") if inside else ())
                 if one.is_file()
             )
             message = f"no file '{include.path}' in {examples.name}/"
             yield Problem(*place, message, "snippet-file", did_you_mean(include.path, known))
             continue
-        code = source.read_text(encoding="utf-8")
+        try:
+            code = source.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            message = f"'{include.path}' is not text in UTF-8"
+            yield Problem(*place, message, "snippet-file", "save the file as UTF-8")
+            continue
         regions = [match["name"] for match in REGION.finditer(code)]
         if include.region and not NUMBERS.fullmatch(include.region):
             if include.region not in regions:
@@ -89,14 +105,35 @@ def check_includes(text: str, file: str, examples: Path) -> Iterator[Problem]:
                     *place, message, "snippet-region", did_you_mean(include.region, regions)
                 )
                 continue
+            if not _end_of(include.region, code):
+                message = f"the region '{include.region}' of '{include.path}' has no end"
+                mend = f"write '--8<-- [end:{include.region}]' where it ends"
+                yield Problem(*place, message, "snippet-region", mend)
+                continue
             code = _cut(code, include.region)
         if include.annotated:
             yield from _check_explanations(include, code, place)
 
 
+def _check_blocks(text: str, file: str) -> Iterator[Problem]:
+    """Yield the beginnings of the block form, whose lines are not checked here."""
+    marks = [
+        (number, len(match["indent"]) + 1)
+        for number, line in enumerate(text.split("\n"), 1)
+        if (match := BLOCK.match(line))
+    ]
+    for number, column in marks[::2]:
+        mend = 'write each file on a line of its own: --8<-- "file:region"'
+        yield Problem(file, number, column, "a block of includes", "snippet-block", mend)
+
+
+def _end_of(region: str, code: str) -> re.Match[str] | None:
+    return re.search(SECTION.format(kind="end", name=re.escape(region)), code)
+
+
 def _cut(code: str, region: str) -> str:
-    begin = re.search(rf"--8<--[ \t]*\[[ \t]*start[ \t]*:[ \t]*{re.escape(region)}[ \t]*\]", code)
-    end = re.search(rf"--8<--[ \t]*\[[ \t]*end[ \t]*:[ \t]*{re.escape(region)}[ \t]*\]", code)
+    begin = re.search(SECTION.format(kind="start", name=re.escape(region)), code)
+    end = _end_of(region, code)
     return code[begin.end() if begin else 0 : end.start() if end else len(code)]
 
 
@@ -130,7 +167,8 @@ class _Clean(Preprocessor):
         closing, annotated, result = "", False, []
         for line in lines:
             fence = FENCE.match(line)
-            if fence and not closing:
+            # "```a```" is code within a line: it opens nothing.
+            if fence and not closing and "`" not in fence["info"]:
                 closing, annotated = fence["mark"], ".annotate" in fence["info"]
             elif fence and fence["mark"].startswith(closing) and not fence["info"].strip():
                 closing = ""

@@ -48,6 +48,24 @@ def read(path: Path) -> tuple[Node | None, Findings]:
     return compose(text, findings, LOADER), findings
 
 
+def files(folder: Path) -> tuple[list[Path], list[Problem]]:
+    """The `.yml` files of a folder, and a problem for each that another ending would hide."""
+    others = sorted(path for path in folder.glob("*") if path.suffix.lower() in (".yaml", ".yml"))
+    problems = [
+        Problem(
+            shown(path),
+            1,
+            1,
+            f"a file that ends in '{path.suffix}' is not read",
+            "file-name",
+            f"rename it {path.stem}.yml",
+        )
+        for path in others
+        if path.suffix != ".yml"
+    ]
+    return [path for path in others if path.suffix == ".yml"], problems
+
+
 def compose(text: str, findings: Findings, loader: type = LOADER) -> Node | None:
     """The root node of a YAML text, after the checks that hold for every file."""
     findings.text = text

@@ -141,7 +141,14 @@ SAME_NUMBER = [
     ("0.3", "0.30000000000000004"),
     ("3.75", "3,750"),
 ]
-OTHER_NUMBER = [("16", "16.6"), ("16", "-16"), ("16", "1 6 0"), ("16", "0,16"), ("1000", "1")]
+OTHER_NUMBER = [
+    ("125", "0,125"),
+    ("16", "16.6"),
+    ("16", "-16"),
+    ("16", "1 6 0"),
+    ("16", "0,16"),
+    ("1000", "1"),
+]
 NO_NUMBER = ["", "  ", "seize", "ستة عشر", "16 Mo", "1.2.3", "1-2", "Go 16", "--16", ".", "٫"]
 
 
@@ -173,6 +180,21 @@ def test_another_number_is_wrong(number):
 
 def test_what_is_not_a_number_is_asked_again(number):
     assert [text for text in NO_NUMBER if number("16", text) != "ask"] == []
+
+
+@both
+def test_a_double_click_on_check_answers_nothing_else(page: Page, language: str):
+    """The verdict moves the page: the second click lands where the last options are."""
+    question = first(open_quiz(page, language), "single")
+    answer(question, right=False)
+    chosen = question.locator("input:checked").get_attribute("value")
+    button = question.locator(".dabt-q__check")
+    button.scroll_into_view_if_needed()
+    box = button.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + 2
+    page.mouse.dblclick(x, y)
+    assert result(question) == "wrong"
+    assert question.locator("input:checked").get_attribute("value") == chosen
 
 
 @both

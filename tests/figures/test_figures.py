@@ -142,6 +142,96 @@ def test_what_is_wrong_is_said_at_its_place(
     assert message in problems(tmp_path, LINES.replace(old, new, 1))
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "cannot be written"),
+        ("}", "cannot be written"),
+        ("{}", "cannot be written"),
+        ("{first_1!r}", "cannot be written"),
+        ("{first_1:zz}", "cannot be written"),
+        ("{first_1:{none}}", "cannot be written"),
+        ("{first_1.real}", "unknown number 'first_1.real'"),
+        ("", "the text is empty [empty]"),
+    ],
+)
+def test_a_caption_that_cannot_be_written_stops(tmp_path: Path, text: str, message: str) -> None:
+    caption = f'{LINES.partition("caption:")[0]}caption: {{ar: a, fr: "{text}"}}\n'
+    assert message in problems(tmp_path, caption)
+
+
+@pytest.mark.parametrize(
+    ("history", "message"),
+    [
+        ([(1, math.nan), (2, 1)], "'loss' in 'history' is nan, which is no number"),
+        ([(1, math.inf), (2, 1)], "is inf, which is no number"),
+        ([(1, None), (2, 1)], "is None, which is no number"),
+        ([(1, "3.5"), (2, 1)], "is '3.5', which is no number"),
+        ([(1, 2)], "has 1 points: no line [figure-points]"),
+        ([(2, 1), (1, 2)], "the values of the x axis do not rise"),
+        ([(1, 1), (1, 2)], "the values of the x axis do not rise"),
+        ([], "the record has no 'loss' in 'history'"),
+    ],
+)
+def test_a_record_that_cannot_be_drawn_as_lines_stops(
+    tmp_path: Path, history: list[tuple[float, object]], message: str
+) -> None:
+    record = {**RECORD, "history": [{"step": x, "loss": y} for x, y in history]}
+    assert message in problems(tmp_path, LINES, record=record)
+
+
+@pytest.mark.parametrize("history", [5, None, "loss", {"loss": 1}])
+def test_a_record_of_another_shape_stops(tmp_path: Path, history: object) -> None:
+    record = {**RECORD, "history": history}
+    assert "the record has no 'loss' in 'history'" in problems(tmp_path, LINES, record=record)
+
+
+@pytest.mark.parametrize(
+    ("scale", "losses", "message"),
+    [
+        ("linear", (0, 0), "no value of the y axis is above 0"),
+        ("logarithmic", (0, 1), "a logarithmic axis needs different values above 0"),
+        ("logarithmic", (2, 2), "a logarithmic axis needs different values above 0"),
+    ],
+)
+def test_an_axis_without_a_span_stops(
+    tmp_path: Path, scale: str, losses: tuple[float, ...], message: str
+) -> None:
+    text = LINES.replace("fr: Perte}}", f"fr: Perte}}, scale: {scale}}}")
+    points = [{"step": x, "loss": y} for x, y in enumerate(losses)]
+    assert message in problems(tmp_path, text, record={"history": points, "eval": points})
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"id": "adam", "weights": 1}, "'states' in 'rows' is 'nothing'"),
+        ({"id": "adam", "weights": 1, "states": None}, "is None, which is no number"),
+        ({"id": "adam", "weights": 1, "states": math.nan}, "is nan, which is no number"),
+        ({"id": "adam", "weights": 1, "states": -5}, "bars need sizes of 0 or more"),
+        ({"weights": 1, "states": 1}, "no list 'rows' of rows with an 'id'"),
+        (5, "no list 'rows' of rows with an 'id'"),
+    ],
+)
+def test_a_row_that_cannot_be_drawn_stops(tmp_path: Path, row: object, message: str) -> None:
+    record = {"rows": [row, *RECORD["rows"][1:]]}
+    assert message in problems(tmp_path, BARS, "bytes", record)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("digits: 2", "digits: two", "'two' is no number of digits [number]"),
+        ("digits: 2", "digits: -1", "'-1' is no number of digits [number]"),
+        ("total: {ar: المجموع, fr: total}\n", "", "the key 'total' is missing"),
+        ("digits: 2", "mark-lowest: {ar: a, fr: b}", "unknown key 'mark-lowest'"),
+        ("rows: rows", "rows: rowz", "did you mean 'rows'?"),
+    ],
+)
+def test_what_is_wrong_in_bars_is_said(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert message in problems(tmp_path, BARS.replace(old, new, 1), "bytes")
+
+
 def test_a_row_without_a_name_stops(tmp_path: Path) -> None:
     text = BARS.replace("sgd: {ar: SGD, fr: SGD}, ", "")
     assert "the key 'sgd' is missing" in problems(tmp_path, text, "bytes")

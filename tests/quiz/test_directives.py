@@ -37,6 +37,12 @@ def convert(text: str, place: Place = PLACE, extensions: tuple[str, ...] = ()) -
         "::: quiz lora",
         "- a\n::: quiz lora",
         ":::  quiz   lora  ",
+        ":::\u00a0quiz\u00a0lora",
+        "A comment begins with `<!--`.\n\n::: quiz lora",
+        "<!-- never closed\n\n::: quiz lora",
+        "```\nnever closed\n\n::: quiz lora",
+        "> ```\n> closed by the end of the quotation\n\n::: quiz lora",
+        "```` md\n```\n````\n::: quiz lora",
     ],
 )
 def test_html_goes_out_untouched_and_in_no_paragraph(text: str) -> None:
@@ -76,6 +82,9 @@ def test_fences_code_and_comments_are_left_alone(text: str, extensions: tuple[st
         ("!!! note\n\n    ::: quiz lora", 3, 5),
         (" ::: quiz lora", 1, 2),
         ("\t::: quiz lora", 1, 2),
+        ("\u200f::: quiz lora", 1, 2),
+        ("\u00a0::: quiz lora", 1, 2),
+        ("\ufeff:::\u00a0quiz lora", 1, 2),
     ],
 )
 def test_nested_directive_is_refused(text: str, line: int, column: int) -> None:

@@ -140,3 +140,13 @@ def test_syntax_errors_have_a_place_and_a_cure(
     (problem,) = findings.problems
     assert (problem.line, problem.column, problem.code) == (*place, "yaml")
     assert cure in problem.mend
+
+
+@pytest.mark.parametrize("name", ["qlora.yaml", "qlora.YML"])
+def test_a_file_with_another_ending_is_not_skipped_in_silence(course: Path, name: str) -> None:
+    folder = course / "docs" / "_data" / "quizzes"
+    (folder / name).write_text("quiz: qlora\n", encoding="utf-8")
+    assert read(course) == (
+        f"docs/_data/quizzes/{name}:1:1: error: a file that ends in '{name[5:]}' is not read"
+        " [file-name]\n  mend: rename it qlora.yml"
+    )

@@ -153,6 +153,19 @@ def test_bands_table(render: Render) -> None:
     assert cells == [["80\u202f%", "de 5 à 6", "Bien"], ["0\u202f%", "de 0 à 4", "À revoir"]]
 
 
+def test_a_band_that_no_result_reaches_says_so(course: Path, render: Render) -> None:
+    path = course / "docs" / "_data" / "quizzes" / "lora.yml"
+    text = path.read_text(encoding="utf-8")
+    band = "  - {from: 99%, label: {fr: Presque, ar: تقريبًا}}\n"
+    whole = band.replace("99", "100")
+    path.write_text(text.replace("bands:\n", f"bands:\n{whole}{band}"), encoding="utf-8")
+    document = render("fr")
+    (table,) = document.with_class("dabt-quiz__bands")
+    rows = [e for e in document.all("tr") if table.holds(e) and e.get("data-from")]
+    cells = [document.text_of(list(document.children(row))[1]) for row in rows]
+    assert cells == ["6", "–", "5", "de 0 à 4"]
+
+
 def test_key_for_print(render: Render) -> None:
     document = render("ar")
     (table,) = document.with_class("dabt-quiz__key")
@@ -390,3 +403,25 @@ def test_revision_changes_with_the_key_and_not_with_words(
     assert [a != b for a, b in zip(after, revisions(), strict=True)] == [
         False, False, False, True, True, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("}{", "the braces of the formula do not match"),
+        ("\\frac", "a part of the formula is empty"),
+        ("\\frac{a}", "a part of the formula is empty"),
+        ("a_", "a part of the formula is empty"),
+        ("\\sqrt{}", "a part of the formula is empty"),
+        ("{" * 5000 + "}" * 5000, "the formula is too long"),
+        ("^" * 5000, "the formula is too long"),
+        ("\\frac" * 5000, "the formula is too long"),
+    ],
+)
+def test_a_formula_that_would_come_out_broken_is_a_fault(source: str, fault: str) -> None:
+    assert formula.faults(source) == [fault]
+
+
+def test_an_open_bracket_before_many_hyphens_takes_no_time() -> None:
+    text = "نص (" + "-".join("ab" for _ in range(60)) + " و"
+    assert 'dir="ltr"' in to_html(text, "ar")

@@ -16,6 +16,9 @@ model.train()  # (2)!
 step()  # (1)!
 step()  # (3)!
 # --8<-- [end:odd]
+# --8<-- [start:open]
+log()
+#;--8<-- [start:escaped]
 """
 PAGE = """\
 # Title
@@ -80,6 +83,51 @@ def test_what_is_wrong_is_said_at_its_line(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     assert find(tmp_path, PAGE.replace(old, new)) == [message]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--8<-- 'run/trian.py'", "1:1: error: no file 'run/trian.py'"),
+        ('-8<- "run/trian.py"', "1:1: error: no file 'run/trian.py'"),
+        ('  ---8<---  "run/trian.py"', "1:3: error: no file 'run/trian.py'"),
+        ('--8<-- "../secret.py"', "no file '../secret.py' in examples/ [snippet-file]"),
+        ('--8<-- "/etc/hostname"', "no file '/etc/hostname' in examples/ [snippet-file]"),
+        ('--8<-- "run/train.py:open"', "the region 'open' of 'run/train.py' has no end"),
+        ('--8<-- "run/train.py:escaped"', "no region 'escaped' in 'run/train.py'"),
+        ('--8<-- "run/train.py:1:2:3"', "no region '1:2:3' in 'run/train.py'"),
+        ("--8<--\nrun/train.py:load\n--8<--", "1:1: error: a block of includes [snippet-block]"),
+        ('--8<-- "run/model.bin"', "'run/model.bin' is not text in UTF-8 [snippet-file]"),
+    ],
+)
+def test_every_form_that_the_build_takes_is_checked(
+    tmp_path: Path, line: str, message: str
+) -> None:
+    (tmp_path / "secret.py").write_text("x", encoding="utf-8")
+    binary = tmp_path / "examples" / "run" / "model.bin"
+    binary.parent.mkdir(parents=True)
+    binary.write_bytes(b"\xff\xfe")
+    (problem,) = find(tmp_path, line + "\n")
+    assert message in problem
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ';--8<-- "none.py"',
+        '--8<-- "; none.py"',
+        '--8<-- "run/train.py:1:3,5:"',
+        '--8<-- "run/train.py:-2:"',
+    ],
+)
+def test_escapes_and_ranges_of_lines_are_left_alone(tmp_path: Path, line: str) -> None:
+    assert find(tmp_path, line + "\n") == []
+
+
+def test_code_within_a_line_opens_no_fence() -> None:
+    text = "```a``` is code.\n\n``` { .python .annotate }\nload()  # (1)!\n```\n"
+    extensions = ["attr_list", "pymdownx.superfences", PlainCodeExtension()]
+    assert "# (1)!" in markdown(text, extensions=extensions)
 
 
 def test_a_fence_without_explanations_needs_none(tmp_path: Path) -> None:

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from string import Formatter
 from typing import Any
 
-from yaml import Node
+from yaml import MappingNode, Node, ScalarNode
 
 from dabt import yamlsource
+from dabt.figures.check import check_caption, check_record, entries
 from dabt.figures.model import Axis, Figure, Series, Words
 from dabt.languages import Language
 from dabt.problems import Problem, did_you_mean
@@ -16,8 +16,9 @@ from dabt.yamlsource import Findings
 
 LINES = ("figure", "kind", "source", "x", "y", "lines", "caption")
 BARS = ("figure", "kind", "source", "rows", "heading", "parts", "names", "caption")
-OPTIONAL = ("mark-lowest", "total", "digits")
+OPTIONAL = {"lines": ("mark-lowest",), "bars": ("total", "digits")}
 KINDS = {"lines": LINES, "bars": BARS}
+MOST_DIGITS = 6
 SCALES = ("linear", "logarithmic")
 Codes = tuple[str, ...]
 Record = Mapping[str, Any]
@@ -31,9 +32,10 @@ def read_figures(
 
     Records are read from below `examples`.
     """
-    figures, problems = {}, []
+    figures = {}
+    paths, problems = yamlsource.files(folder)
     codes = tuple(one.code for one in languages)
-    for path in sorted(folder.glob("*.yml")):
+    for path in paths:
         root, findings = yamlsource.read(path)
         figure = _read(root, findings, path.stem, examples, codes) if root is not None else None
         if figure is not None and not findings.problems:
@@ -43,16 +45,10 @@ def read_figures(
 
 
 def _read(root: Node, findings: Findings, slug: str, examples: Path, codes: Codes) -> Figure | None:
-    known = dict.fromkeys((*LINES, *BARS, *OPTIONAL))
-    values = yamlsource.entries(root, findings, tuple(known), ("figure", "kind", "source"))
-    kind = yamlsource.text_of(values.get("kind"), findings)
+    kind = _read_kind(root, findings)
     if kind not in KINDS:
-        mend = did_you_mean(kind, tuple(KINDS))
-        findings.at(values.get("kind", root), f"unknown kind '{kind}'", "figure-kind", mend)
         return None
-    for key in KINDS[kind]:
-        if key not in values:
-            findings.at(root, f"the key '{key}' is missing", "missing-key", f"add '{key}:'")
+    values = yamlsource.entries(root, findings, (*KINDS[kind], *OPTIONAL[kind]), KINDS[kind])
     if yamlsource.text_of(values.get("figure"), findings) != slug:
         findings.at(root, "the name is not the file's", "file-name", f"write 'figure: {slug}'")
     record = _read_record(values.get("source"), findings, examples)
@@ -67,23 +63,36 @@ def _read(root: Node, findings: Findings, slug: str, examples: Path, codes: Code
         **parts(values, findings, codes, record),
     )
     if not findings.problems:
-        _check_caption(figure, values["caption"], findings)
+        _check(figure, root, values["caption"], findings)
     return figure
 
 
-def _check_caption(figure: Figure, node: Node, findings: Findings) -> None:
-    known = figure.summarise()
-    for code, text in figure.caption.items():
-        for name in {name for _, name, _, _ in Formatter().parse(text) if name} - set(known):
-            mend = did_you_mean(name, sorted(known))
-            findings.at(node, f"unknown number '{name}' in '{code}'", "figure-number", mend)
+def _read_kind(root: Node, findings: Findings) -> str:
+    """Return the kind of a figure: which keys are known depends on it."""
+    if not yamlsource.is_kind(root, MappingNode, findings):
+        return ""
+    node = next((value for key, value in root.value if key.value == "kind"), root)
+    kind = node.value if isinstance(node, ScalarNode) else ""
+    if kind not in KINDS:
+        mend = did_you_mean(kind, tuple(KINDS))
+        findings.at(node, f"unknown kind '{kind}'", "figure-kind", mend)
+    return kind
+
+
+def _check(figure: Figure, root: Node, caption: Node, findings: Findings) -> None:
+    faults = tuple(check_record(figure))
+    for fault in faults:
+        findings.at(root, *fault)
+    for code in figure.caption if not faults else ():
+        for fault in check_caption(figure, code):
+            findings.at(caption, *fault)
 
 
 def _read_record(node: Node | None, findings: Findings, examples: Path) -> Record:
     source = yamlsource.text_of(node, findings)
     try:
         record = json.loads(Path(examples, source).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         mend = "write the path of a record below examples/, and record it with the example"
         message = f"the record '{source}' cannot be read: {error}"
         if node is not None:
@@ -94,7 +103,11 @@ def _read_record(node: Node | None, findings: Findings, examples: Path) -> Recor
 
 def _read_words(node: Node, findings: Findings, codes: Codes) -> Words:
     values = yamlsource.entries(node, findings, codes, codes)
-    return {code: yamlsource.text_of(value, findings) for code, value in values.items()}
+    words = {code: yamlsource.text_of(value, findings) for code, value in values.items()}
+    for code, text in words.items():
+        if not text.strip():
+            findings.at(values[code], "the text is empty", "empty", "write it in this language")
+    return words
 
 
 def _read_series(
@@ -104,9 +117,9 @@ def _read_series(
     values = yamlsource.entries(node, findings, needed, needed)
     name = points or yamlsource.text_of(values.get("points"), findings)
     key = yamlsource.text_of(values.get("key"), findings)
-    entries = record.get(name, ())
-    if not any(isinstance(entry, dict) and key in entry for entry in entries):
-        known = sorted({one for entry in entries if isinstance(entry, dict) for one in entry})
+    found = entries(record, name)
+    if not any(key in entry for entry in found):
+        known = sorted({one for entry in found for one in entry})
         message = f"the record has no '{key}' in '{name}'"
         findings.at(node, message, "figure-key", did_you_mean(key, known or sorted(record)))
     label = _read_words(values["label"], findings, codes) if "label" in values else {}
@@ -138,7 +151,12 @@ def _read_axis(node: Node, findings: Findings, codes: Codes, needed: tuple[str, 
 def _read_bars(values: Nodes, findings: Findings, codes: Codes, record: Record) -> dict[str, Any]:
     rows = yamlsource.text_of(values["rows"], findings)
     parts = yamlsource.items(values["parts"], findings)
-    named = sorted(str(entry.get("id")) for entry in record.get(rows, ()))
+    found = entries(record, rows)
+    if not found or len(found) != len(record[rows]) or not all("id" in one for one in found):
+        message = f"the record has no list '{rows}' of rows with an 'id'"
+        findings.at(values["rows"], message, "figure-key", did_you_mean(rows, sorted(record)))
+        return {"series": ()}
+    named = sorted(str(entry["id"]) for entry in found)
     names = yamlsource.entries(values["names"], findings, tuple(named), tuple(named))
     total = values.get("total")
     return {
@@ -147,5 +165,15 @@ def _read_bars(values: Nodes, findings: Findings, codes: Codes, record: Record) 
         "names": {key: _read_words(node, findings, codes) for key, node in names.items()},
         "heading": _read_words(values["heading"], findings, codes),
         "total": _read_words(total, findings, codes) if total is not None else None,
-        "digits": int(yamlsource.text_of(values["digits"], findings)) if "digits" in values else 0,
+        "digits": _read_digits(values.get("digits"), findings),
     }
+
+
+def _read_digits(node: Node | None, findings: Findings) -> int:
+    """Return how many digits follow the decimal mark; 0 when the key is absent."""
+    word = yamlsource.text_of(node, findings)
+    if isinstance(node, ScalarNode) and word not in map(str, range(MOST_DIGITS + 1)):
+        mend = f"write a number from 0 to {MOST_DIGITS}"
+        findings.at(node, f"'{word}' is no number of digits", "number", mend)
+        return 0
+    return int(word or 0)

@@ -1,6 +1,7 @@
 """The answers of questions, type by type, read and checked."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
@@ -15,7 +16,7 @@ from dabt.quiz.fields import (
     read_text,
     read_tolerance,
 )
-from dabt.quiz.inline import to_plain
+from dabt.quiz.inline import code_spans, to_plain
 from dabt.quiz.model import FALSE, TRUE, Location, Number, Option, Text
 
 TYPE_KEYS = {
@@ -163,7 +164,8 @@ def _check_options(
         message = f"question '{name}' has {len(options)} option" + "s" * (len(options) != 1)
         findings.at(node, message, "count", f"write 2 to {MOST_OPTIONS} options")
     _check_right(node, kind, options, name, reading)
-    _check_repeats([(option.at, option.text) for option in options], "option", reading)
+    texts_at = [(option.at, option.text) for option in options]
+    _check_repeats(texts_at, "option", reading, exact=kind == "output")
     texts = [text for option in options for text in option.text.values()]
     if not keep and kind != "output" and any(ALL_OR_NONE.search(text) for text in texts):
         message = f"question '{name}' has an option about the options above it"
@@ -187,11 +189,13 @@ def _check_right(
         reading.findings.at(node, message, "many-answers", mend)
 
 
-def _check_repeats(texts: Sequence[tuple[Location, Text]], what: str, reading: Reading) -> None:
+def _check_repeats(
+    texts: Sequence[tuple[Location, Text]], what: str, reading: Reading, exact: bool = False
+) -> None:
     for code in reading.codes:
         seen: set[str] = set()
         for at, text in texts:
-            plain = " ".join(to_plain(text.get(code, "")).split()).casefold()
+            plain = text.get(code, "") if exact else _as_read(text.get(code, ""))
             if plain and plain in seen:
                 message = f"this {what} reads like one above it in '{code}'"
                 mend = f"write another text, or remove the {what}"
@@ -200,3 +204,13 @@ def _check_repeats(texts: Sequence[tuple[Location, Text]], what: str, reading: R
                     Problem(*place, message, f"duplicate-{what}", mend)
                 )
             seen.add(plain)
+
+
+def _as_read(text: str) -> str:
+    """A text as the eye sees it: no direction marks, one form of accents, no case outside code.
+
+    `True` and `true` differ for a program, so code keeps its case.
+    """
+    folded = text if code_spans(text) else text.casefold()
+    visible = (sign for sign in to_plain(folded) if unicodedata.category(sign) != "Cf")
+    return unicodedata.normalize("NFC", " ".join("".join(visible).split()))

@@ -14,12 +14,13 @@ from dabt.quiz.model import Location, Text
 from dabt.yamlsource import QUOTE, Findings
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+# Exponents of one or two digits: more would fill a page with zeros.
+NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]{1,2})?")
 PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
 PLACEHOLDER = re.compile(
-    r"[\s.…?_–—-]*(?:todo|tbd|fixme|xxx+|lorem ipsum.*|à (?:compléter|traduire|faire)"
+    r"[\s.…?_–—-]*+(?:todo|tbd|fixme|xxx+|lorem ipsum.*|à (?:compléter|traduire|faire)"
     r"|غير مترجم|للترجمة)?[\s.…!?_–—-]*"
-    r"|\W*(?:questions?|السؤال|الأسئلة|أسئلة)\s+\d+\s*(?:[-–—]|à|to|إلى)\s*\d+.*",
+    r"|\W*+(?:questions?|السؤال|الأسئلة|أسئلة)\s+\d+\s*(?:[-–—]|à|to|إلى)\s*\d+.*",
     re.IGNORECASE | re.DOTALL,
 )
 Value = TypeVar("Value")
@@ -120,6 +121,9 @@ def read_tolerance(node: Node | None, value: Decimal, reading: Reading) -> Decim
         return Decimal(0)
     share = PERCENT.fullmatch(node.value) if isinstance(node, ScalarNode) else None
     if share:
+        if not value:
+            mend = "write the accepted difference as a number: 0.001"
+            reading.findings.at(node, "a percentage of 0 is 0", "number", mend)
         return abs(value) * Decimal(share[1]) / 100
     tolerance = read_number(node, reading)
     if tolerance < 0:

@@ -16,6 +16,10 @@ COMMANDS = {
     "{": "{", "}": "}", "%": "%", "$": "$", "_": "_",
 }  # fmt: skip
 TOKEN = re.compile(r"\\([A-Za-z]+|[^A-Za-z])|([\^_])|([{}])|\s+|.", re.DOTALL)
+# What nests is read by recursion; real formulas nest three or four deep.
+DEEPEST = 60
+NESTING = re.compile(r"[{^_]|\\(?:frac|sqrt)")
+EMPTY_PART = re.compile(r"\(\)|<su[bp]></su[bp]>")
 STRUCTURES = ("frac", "sqrt", "text", "mathrm", "left", "right")
 
 
@@ -30,10 +34,22 @@ def faults(source: str) -> list[str]:
     names = [match[1] for match in TOKEN.finditer(source) if match[1]]
     unknown = [name for name in names if name not in COMMANDS and name not in STRUCTURES]
     found = [f"the formula uses '\\{name}', which is not known here" for name in unknown]
-    marks = [match[3] for match in TOKEN.finditer(source) if match[3]]
-    if marks.count("{") != marks.count("}"):
+    if len(NESTING.findall(source)) > DEEPEST:
+        return [*found, "the formula is too long"]
+    if not _braces_match(source):
         found.append("the braces of the formula do not match")
+    elif "()" not in source and EMPTY_PART.search(to_html(source)):
+        found.append("a part of the formula is empty")
     return found
+
+
+def _braces_match(source: str) -> bool:
+    depth = 0
+    for match in TOKEN.finditer(source):
+        depth += {"{": 1, "}": -1}.get(match[3] or "", 0)
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def _group(tokens: list[str], closing: bool) -> tuple[Markup, list[str]]:

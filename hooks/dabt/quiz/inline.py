@@ -18,7 +18,9 @@ SPAN = re.compile(
 
 # Runs that the bidirectional algorithm would reorder in a right-to-left text: several words or
 # numbers with blanks or signs between or around them ("16 GB", "5 + 3 = 8", "~28", "3e-5").
-_WORD = r"[A-Za-z0-9À-ɏ]+(?:['’.,:/_^-][A-Za-z0-9À-ɏ]+)*[%+#°>]*"
+# A word is taken whole (`*+`): "a-b" is never tried again as "a" joined to "b", for that doubles
+# the work at each hyphen where a bracket is not closed.
+_WORD = r"[A-Za-z0-9À-ɏ]++(?:['’.,:/_^-][A-Za-z0-9À-ɏ]++)*+[%+#°>]*+"
 _SIGNS = r"[-~≈<>≤≥±+−.#$@/]+"
 _JOIN = r"(?:[ \u00a0\u202f]*[-×*/+=<>≤≥≈~^−–&]+[ \u00a0\u202f]*|[ \u00a0\u202f]+)"
 _BEFORE = rf"(?:(?<!\w){_SIGNS}|(?<![A-Za-z0-9])[~≈<>≤≥±#$@]+)"

@@ -38,8 +38,8 @@ def read_quizzes(
 ) -> tuple[tuple[Quiz, ...], tuple[Problem, ...]]:
     """The quizzes of a folder that could be read, and all problems; nothing is raised."""
     quizzes: list[Quiz] = []
-    problems: list[Problem] = []
-    for path in sorted(folder.glob("*.yml")):
+    paths, problems = yamlsource.files(folder)
+    for path in paths:
         quiz, found = read_quiz(path, languages)
         quizzes.extend([quiz] if quiz else [])
         problems.extend(found)

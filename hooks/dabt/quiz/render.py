@@ -217,7 +217,7 @@ def _bands(quiz: Quiz, setting: Setting) -> list[View]:
         row = {
             "percent": percent,
             "shown": setting.words("percent", percent=percent),
-            "right": many if least < above - 1 else str(above - 1),
+            "right": many if least < above - 1 else str(least) if least < above else "–",
             "label": setting.html(band.label),
         }
         rows.append(row)

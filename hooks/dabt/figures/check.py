@@ -1,0 +1,102 @@
+"""What is wrong between a figure and its record: found when read, so that drawing cannot fail."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from string import Formatter
+from typing import Any
+
+from dabt.figures.model import Figure
+from dabt.figures.render import write_caption
+from dabt.problems import did_you_mean
+
+# A message, its code and its mend; all of them stand at the beginning of the figure file.
+Fault = tuple[str, str, str]
+AGAIN = "record it again with the example"
+
+
+def entries(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the entries of a list of the record; empty when it holds no list of maps."""
+    found = record.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def is_number(value: object) -> bool:
+    """Whether a recorded value can be drawn: NaN and infinity cannot."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def check_record(figure: Figure) -> Iterator[Fault]:
+    """Yield what keeps the record from being drawn as the figure says."""
+    if not figure.series:
+        key = "lines" if figure.kind == "lines" else "parts"
+        yield f"'{key}' is empty", "figure-key", "write one entry at least"
+        return
+    faults = list(_check_values(figure))
+    yield from faults
+    if not faults:
+        yield from _check_spans(figure) if figure.kind == "lines" else _check_rows(figure)
+
+
+def _check_values(figure: Figure) -> Iterator[Fault]:
+    across = figure.x.key if figure.x else ""
+    for series in figure.series:
+        for entry in entries(figure.record, series.points):
+            if across and not (across in entry and series.key in entry):
+                continue  # histories mix entries of training and of evaluation
+            for key in filter(None, (across, series.key)):
+                if not is_number(entry.get(key)):
+                    value = entry.get(key, "nothing")
+                    message = f"'{key}' in '{series.points}' is {value!r}, which is no number"
+                    yield message, "figure-number", AGAIN
+
+
+def _check_spans(figure: Figure) -> Iterator[Fault]:
+    points = [figure.read_points(series) for series in figure.series]
+    for series, line in zip(figure.series, points, strict=True):
+        xs = [x for x, _ in line]
+        if len(line) < 2:
+            message = f"'{series.key}' in '{series.points}' has {len(line)} points: no line"
+            yield message, "figure-points", f"{AGAIN}, with two values or more"
+        elif xs != sorted(set(xs)):
+            message = f"the values of the x axis do not rise in '{series.points}'"
+            yield message, "figure-points", AGAIN
+    if any(len(line) < 2 for line in points):
+        return
+    ys = [y for line in points for _, y in line]
+    if max(x for line in points for x, _ in line) <= min(0, *(line[0][0] for line in points)):
+        yield "no value of the x axis is above 0", "figure-span", AGAIN
+    if figure.y and figure.y.logarithmic:
+        if min(ys) <= 0 or min(ys) == max(ys):
+            mend = "remove 'scale: logarithmic'"
+            yield "a logarithmic axis needs different values above 0", "figure-span", mend
+    elif max(ys) <= min(0, *ys):
+        yield "no value of the y axis is above 0", "figure-span", AGAIN
+
+
+def _check_rows(figure: Figure) -> Iterator[Fault]:
+    rows = entries(figure.record, figure.rows)
+    for name, count in Counter(str(row.get("id")) for row in rows).items():
+        if count > 1:
+            yield f"the record has {count} rows '{name}'", "figure-rows", AGAIN
+    sizes = [row[series.key] for row in rows for series in figure.series]
+    if min(sizes) < 0 or max(sizes) == 0:
+        yield "bars need sizes of 0 or more, one above 0", "figure-number", AGAIN
+    if len(figure.series) > 1 and not figure.total:
+        yield "the key 'total' is missing", "missing-key", "add 'total:', the head of the sums"
+
+
+def check_caption(figure: Figure, code: str) -> Iterator[Fault]:
+    """Yield what keeps the caption of a language from being written."""
+    known = figure.summarise()
+    try:
+        names = {name for _, name, _, _ in Formatter().parse(figure.caption[code]) if name}
+        for name in sorted(names - set(known)):
+            mend = did_you_mean(name, sorted(known))
+            yield f"unknown number '{name}' in '{code}'", "figure-number", mend
+        if names <= set(known):
+            write_caption(figure, code)
+    except (ValueError, LookupError, TypeError) as error:
+        message = f"the caption in '{code}' cannot be written: {error}"
+        mend = "write a number as {first_1:.2f}, and braces themselves as {{ and }}"
+        yield message, "figure-caption", mend
