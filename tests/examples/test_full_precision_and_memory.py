@@ -9,7 +9,7 @@ import pytest
 import torch
 from program import EXAMPLES, load
 
-from memory import Run, predict
+from memory import PRESETS, Run, predict
 
 lab = load("full/precision-and-memory/lab.py")
 levers = load("full/precision-and-memory/levers.py")
@@ -287,6 +287,16 @@ def test_the_lab_refuses(monkeypatch) -> None:
     assert "was not found" in refusal(lab.main, "--tiny", "--model", "./no/such/model")
     card(monkeypatch, "Tesla T4", 15.8e9, bf16=False)
     assert "Tesla T4 computes no bfloat16" in refusal(lab.main)
+
+
+def test_the_numbers_of_the_docstring() -> None:
+    for name, rows, length in (
+        ("smollm2-135m", 8, 512),
+        ("tinyllama-1.1b", 8, 128),
+        ("llama-3.2-1b", 16, 512),
+    ):
+        run = Run(PRESETS[name], precision="fp32", recompute=False, rows=rows, length=length)
+        assert f"{predict(run).total / 1e9:.1f} GB" in " ".join(levers.__doc__.split())
 
 
 def test_a_card_that_is_too_small_is_told_what_fits(monkeypatch) -> None:

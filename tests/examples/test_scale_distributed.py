@@ -20,7 +20,7 @@ from transformers import AutoModelForCausalLM
 
 from common.rows import read
 from full.traditional.train import encode_all
-from memory import PRESETS
+from memory import PRESETS, Shape, predict
 from scale.distributed import check, compare, shares, train, with_trainer
 from tiny import DATA
 
@@ -237,6 +237,27 @@ def test_too_little_memory_is_refused_before_loading(capsys) -> None:
     assert "memory not predicted" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("shape", "world", "precision", "fsdp2", "ddp"),
+    [
+        (PRESETS["qwen2.5-0.5b"], 2, "fp32", "8.7", "12.6"),
+        (Shape(2048, 6144, 28, 16, 8, 128, 151936, True, False, True), 2, "bf16", "18.6", "36.0"),
+        (PRESETS["qwen3-8b"], 8, "bf16", "21.6", "152.0"),
+    ],
+    ids=["0.5B", "1.7B", "8B"],
+)
+def test_the_numbers_of_the_docstring(shape, world, precision, fsdp2, ddp, monkeypatch) -> None:
+    """What the program predicts for its own commands."""
+    found = []
+    monkeypatch.setattr(train, "read_config", lambda _: shape)
+    monkeypatch.setattr(train, "predict", lambda run: found.append(predict(run)) or found[-1])
+    for way in ("fsdp2", "ddp"):
+        me = train.Me(0, world, torch.device("cuda"), precision)
+        train.check_memory(replace(train.Settings(), way=way), me, {}, 10**12)
+    assert [f"{budget.total / 1e9:.1f}" for budget in found] == [fsdp2, ddp]
+    assert f"{fsdp2} GB" in train.__doc__ and f"{ddp} GB" in train.__doc__
+
+
 def test_the_comparison_needs_company() -> None:
     assert "nobody to share with" in refusal(compare.main, [])
 
@@ -254,6 +275,7 @@ def test_trainer_refuses_to_become_ddp_without_a_word(monkeypatch, tmp_path: Pat
     monkeypatch.setattr(with_trainer, "find_spec", lambda _: None)
     assert "DeepSpeed is not installed" in refusal(with_trainer.check_asked, "DEEPSPEED")
     assert "not a multiple" in refusal(with_trainer.main, [*tiny, "--batch-size", "5"])
+    assert "nothing to resume" in refusal(with_trainer.main, [*tiny, "--resume"])
 
 
 def test_trainer_must_have_prepared_what_was_asked_for(capsys) -> None:
@@ -406,7 +428,7 @@ def test_files_of_a_kind_differ_in_their_sizes_only() -> None:
         ("ds_zero3.json", '"stage": 3', '"stage": 0', '"stage"', "nothing is shared out"),
         ("ds_zero3.json", '"train_batch_size": "auto"', '"train_batch_size": 8', None, "is 8"),
         ("ds_zero3.json", '"stage": 3,', '"stage": 3', None, "not JSON"),
-        ("with_trainer.py", "dtype=torch.float32", 'device_map="auto"', None, "device_map in"),
+        ("train.py", " dtype=torch.float32", ' device_map="auto"', None, "device_map in"),
     ],
 )
 def test_what_is_wrong_is_found(tmp_path: Path, name, old, new, line, message, capsys) -> None:

@@ -385,11 +385,10 @@ def effect_rows(model: PreTrainedModel, tokenizer, tiny: bool) -> list[dict]:
         for layer, original in zip(layers, originals, strict=True):
             layer.weight.copy_(one.round(original) if one else original)  # (1)!
         found = predictions(model, tokenizer)
-        distances = [
-            kl_div(f, w, log_target=True, reduction="none").sum(-1).mean().item()
-            for f, w in zip(found, wanted, strict=True)
-        ]  # (2)!
-        row = {"id": one.id if one else "original", "kl": sum(distances) / len(distances)}
+        pairs = zip(found, wanted, strict=True)
+        distances = [kl_div(*pair, log_target=True, reduction="none").sum(-1) for pair in pairs]
+        distance = torch.cat(distances).mean().item()  # (2)!
+        row = {"id": one.id if one else "original", "kl": distance}
         rows.append(row | ({"recall": recall(model, tokenizer)} if tiny else {}))
     for layer, original in zip(layers, originals, strict=True):
         layer.weight.copy_(original)
@@ -469,13 +468,9 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Show the levels, the bits, the errors, and what they do to a model."""
-    options = read_options(argv)
-    folder = HERE if options.record else None
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()  # else each load reports the tied output layer as missing
-    torch.manual_seed(options.seed)
+def show_formats(seed: int, folder: Path | None) -> tuple[torch.Tensor, dict]:
+    """Show the formats by themselves; return the weights drawn at random, and what was measured."""
+    torch.manual_seed(seed)
     normal = SPREAD * torch.randn(1024, 4096)
     record.show(level_table(), folder, "levels.txt")
     same = [compare(kind, normal) for kind in ("nf4", "fp4")]
@@ -484,26 +479,40 @@ def main(argv: list[str] | None = None) -> None:
     record.show(bits_table(bits), folder, "bits.txt")
     blocks = block_rows(normal)
     record.show(block_table(blocks), folder, "blocks.txt")
+    levels = {f"levels_{name}": points for name, points in level_rows().items()}
+    return normal, {"same": same, "bits": bits, "blocks": blocks} | levels
 
-    name = str(BASE) if options.tiny else options.model
-    title = "base" if options.tiny else Path(name).name
+
+def show_model(name: str, normal: torch.Tensor, tiny: bool, folder: Path | None) -> dict:
+    """Show what the formats do to a model; return what was measured."""
     model, tokenizer = load(name)
+    title = "base" if tiny else Path(name).name
     errors = {"normal": error_rows([normal]), title: error_rows(choose_matrices(model))}
-    if options.tiny and (small := path_or_none()):
+    if tiny and (small := path_or_none()):
         errors["smollm2"] = error_rows(choose_matrices(load(str(small))[0]))
         print("SmolLM2 comes from a 4-bit file: its errors are those of rounding a second time")
     record.show(error_table(errors), folder, "errors.txt")
-    effect = effect_rows(model, tokenizer, options.tiny)
+    effect = effect_rows(model, tokenizer, tiny)
     record.show(effect_table(effect), folder, "effect.txt")
     del model
     kept = inventory(load_quantized(name))
     record.show(f"{inventory_table(kept)}\n{defaults_line()}", folder, "kept.txt")
+    lists = {f"errors_{key}": rows for key, rows in errors.items()}
+    return {"model": title} | lists | {"effect": effect, "kept": kept}
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Show the levels, the bits, the errors, and what they do to a model."""
+    options = read_options(argv)
+    folder = HERE if options.record else None
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # else each load reports the tied output layer as missing
+    normal, formats = show_formats(options.seed, folder)
+    name = str(BASE) if options.tiny else options.model
+    found = show_model(name, normal, options.tiny, folder)
     if folder:
-        settings = {"seed": options.seed, "spread": SPREAD, "outlier": OUTLIER, "model": title}
-        facts = {"settings": settings, "same": same, "bits": bits, "blocks": blocks}
-        lists = {f"levels_{key}": points for key, points in level_rows().items()}
-        lists |= {f"errors_{key}": rows for key, rows in errors.items()}
-        record.write(folder, facts | lists | {"effect": effect, "kept": kept})
+        settings = {"seed": options.seed, "spread": SPREAD, "outlier": OUTLIER}
+        record.write(folder, {"settings": settings} | formats | found)
 
 
 if __name__ == "__main__":

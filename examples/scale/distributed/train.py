@@ -6,13 +6,14 @@ Chapter scale/distributed of the course. with_trainer.py does the same with Trai
     python examples/scale/distributed/train.py                                  one free T4
     torchrun --nproc-per-node 2 examples/scale/distributed/train.py             two free T4
     torchrun --nproc-per-node 2 examples/scale/distributed/train.py --model Qwen/Qwen3-1.7B-Base
-        two cards of 24 GB: 18.6 GB on each with FSDP2, 32.3 GB with DDP
+        two cards of 24 GB: 18.6 GB on each with FSDP2, 36.0 GB with DDP
     torchrun --nproc-per-node 8 examples/scale/distributed/train.py --model Qwen/Qwen3-8B-Base
-        eight cards of 80 GB: 22 GB on each with FSDP2, 136 GB with DDP
+        eight cards of 80 GB: 21.6 GB on each with FSDP2, 152.0 GB with DDP
 
 Memory of each GPU, predicted before any weight is loaded: 16 B/parameter of static state, divided
 by the number of GPUs with FSDP2 and not with DDP; then its own activations and logits. shares.py
-prints the table. Qwen2.5-0.5B on two T4: 8.6 GB with FSDP2, 12.5 GB with DDP.
+prints the table. Qwen2.5-0.5B on T4, which compute no bf16 and so train in fp32: 12.6 GB on one, or
+on each of two with DDP; 8.7 GB with FSDP2.
 """
 
 import argparse
@@ -151,12 +152,14 @@ def load_sharded(settings: Settings, me: Me) -> PreTrainedModel:
 
 def load_whole(settings: Settings) -> PreTrainedModel:
     """Load all weights in fp32, into the memory of the processor."""
-    return AutoModelForCausalLM.from_pretrained(settings.model, dtype=torch.float32)
+    with guard.explain("model", settings.model):
+        return AutoModelForCausalLM.from_pretrained(settings.model, dtype=torch.float32)
 
 
 def load_tokenizer(settings: Settings) -> PreTrainedTokenizerBase:
     """Load the tokenizer, as the chapter on traditional training does."""
-    tokenizer = AutoTokenizer.from_pretrained(settings.model)
+    with guard.explain("model", settings.model):
+        tokenizer = AutoTokenizer.from_pretrained(settings.model)
     tokenizer.chat_template = tokenizer.chat_template or PLAIN_TEMPLATE
     tokenizer.eos_token_id = answer_end(tokenizer)
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
@@ -361,7 +364,7 @@ def check_memory(settings: Settings, me: Me, config: dict, memory: int) -> None:
         return
     # The sums of bf16 weights with an fp32 copy are also those of FSDP2: fp32 shares, 16-bit layers
     kind = {"ddp": "mixed", "single": "mixed", "fsdp2": "master"}[settings.way]
-    kind = kind if me.precision == "bf16" else "fp32"
+    kind = "fp32" if me.precision == "fp32" else kind
     run = Run(shape, precision=kind, rows=settings.batch_size, length=settings.max_tokens)
     sharded = replace(run, gpus=me.world, shards=3) if me.world > 1 else run
     needed = predict(sharded if settings.way == "fsdp2" else run).total
@@ -393,8 +396,7 @@ def make_optimizer(model: torch.nn.Module, settings: Settings) -> torch.optim.Op
 def train(settings: Settings, me: Me, last: Path | None) -> Iterator[tuple[int, float]]:
     """Load, train, save; yields each step and its loss."""
     set_seed(settings.seed)
-    with guard.explain("model", settings.model):
-        tokenizer, model = load_tokenizer(settings), load(settings, me)
+    tokenizer, model = load_tokenizer(settings), load(settings, me)
     rows = encode_all(read(settings.data)[0], tokenizer, settings.max_tokens)
     optimizer = make_optimizer(model, settings)
     first = resume(last, model, optimizer) if last else 0

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import torch
 from transformers import (
-    AutoModelForCausalLM,
+    AutoConfig,
     DataCollatorForSeq2Seq,
     Trainer,
     TrainingArguments,
@@ -69,6 +69,21 @@ def check_given(way: str, trainer: Trainer) -> None:
         guard.stop(f"{way} was asked for, Trainer prepared {kind}", "look at the launch file")
     print(f"shared out by {kind} among {trainer.args.world_size} processes")
     # --8<-- [end:asked]
+
+
+def check_fit(settings: train.Settings, way: str) -> None:
+    """Predict the peak on each GPU before weights are loaded."""
+    if way == "DEEPSPEED":
+        print("memory: shares.py predicts it for each stage of ZeRO")
+        return
+    kind = {"NO": "single", "DDP": "ddp", "FSDP": "fsdp2"}[way]
+    bf16 = torch.cuda.is_bf16_supported(including_emulation=False)
+    world, device = int(os.environ.get("WORLD_SIZE", 1)), torch.device("cuda")
+    with guard.explain("model", settings.model):
+        config = AutoConfig.from_pretrained(settings.model).to_dict()
+    memory = torch.cuda.get_device_properties(0).total_memory
+    me = train.Me(0, world, device, "bf16" if bf16 else "fp16")
+    train.check_memory(replace(settings, way=kind), me, config, memory)
 
 
 @dataclass(frozen=True)
@@ -122,13 +137,12 @@ def arguments(settings: train.Settings, way: str, tiny: bool) -> TrainingArgumen
 
 
 # --8<-- [start:launch]
-def launch(settings: train.Settings, way: str, options: argparse.Namespace) -> list[dict]:
+def launch(settings: train.Settings, way: str, tiny: bool, last: str | None) -> list[dict]:
     """Train and save, whatever the way; return the log."""
-    args = arguments(settings, way, options.tiny)  # (1)!
+    args = arguments(settings, way, tiny)  # (1)!
     set_seed(settings.seed)
-    with guard.explain("model", settings.model):
-        tokenizer = train.load_tokenizer(settings)
-        model = AutoModelForCausalLM.from_pretrained(settings.model, dtype=torch.float32)  # (2)!
+    tokenizer = train.load_tokenizer(settings)
+    model = train.load_whole(settings)  # (2)!
     trainer = Trainer(
         model=model,
         args=args,
@@ -139,7 +153,7 @@ def launch(settings: train.Settings, way: str, options: argparse.Namespace) -> l
     )
     check_given(way, trainer)
     with guard.explain_memory():
-        trainer.train(resume_from_checkpoint=options.resume or None)
+        trainer.train(resume_from_checkpoint=last)
     if trainer.is_fsdp_enabled:
         trainer.accelerator.state.fsdp_plugin.set_state_dict_type("FULL_STATE_DICT")  # (3)!
     trainer.save_model()
@@ -179,13 +193,15 @@ def main(argv: list[str] | None = None) -> None:
     options = read_options(argv)
     settings, way = choose(options), asked()
     check_asked(way)
+    last = guard.last_checkpoint(settings.output, options.resume)
     if not options.tiny:
         train.check_cards(torch.cuda.device_count(), int(os.environ.get("LOCAL_WORLD_SIZE", 1)))
+        check_fit(settings, way)
     logging.disable_progress_bar()
     logging.set_verbosity_error()  # else each load reports the tied output layer as missing
     if int(os.environ.get("RANK", 0)):
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (open until the end: one voice is enough)
-    log = launch(settings, way, options)
+    log = launch(settings, way, options.tiny, last)
     for entry in log:
         if "loss" in entry:
             print(f"step {entry['step']:4}   loss {entry['loss']:.4f}")
