@@ -311,10 +311,8 @@ def find_copy(row: dict, exact: dict, near: dict) -> tuple[str, str] | None:
         return "copy", f"of row {first['number']}"
     if first := near.get(near_key(row)):
         same = fold(first["response"]) == fold(row["response"])
-        return (
-            "near copy",
-            f"of row {first['number']}{'' if same else ', with another answer'}",
-        )  # (5)!
+        other = "" if same else ", with another answer"  # (5)!
+        return "near copy", f"of row {first['number']}{other}"
     return None
     # --8<-- [end:clean]
 
@@ -404,8 +402,10 @@ def write_rows(folder: Path, parts: dict[str, list[dict]], form: str) -> None:
         (folder / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
-def check_form(rows: list[dict], settings: Settings) -> None:
-    """Refuse a shape that does not exist, or that a row cannot take."""
+def check(rows: list[dict], settings: Settings) -> None:
+    """Refuse a share that is none, a shape that does not exist, or that a row cannot take."""
+    if not 0 < settings.validation < 1:
+        guard.stop(f"--validation is {settings.validation}", "give a share between 0 and 1")
     if settings.form not in SHAPES:
         guard.stop(f"unknown form '{settings.form}'", f"choose --form {', '.join(SHAPES)}")
     lacking = [row["number"] for row in rows if not row.get("rejected")]
@@ -508,12 +508,9 @@ def main(argv: list[str] | None = None) -> None:
     options = read_options(argv)
     settings, folder = choose(options), HERE if options.record else None
     logging.set_verbosity_error()
-    if not 0 < settings.validation < 1:
-        guard.stop(f"--validation is {settings.validation}", "give a share between 0 and 1")
     tokenizer = load_tokenizer(settings)
     rows = read_rows(settings.data)
-    check_form(rows, settings)
-
+    check(rows, settings)
     facts = look_at_template(settings, tokenizer, rows, folder)
     kept, removed = clean(rows, tokenizer, settings)
     record.show(show_removed(removed, len(rows)), folder, "removed.txt")
@@ -521,20 +518,25 @@ def main(argv: list[str] | None = None) -> None:
         guard.stop("no row is left", "look at the reasons above: --languages, --max-tokens, --data")
     ways = compare_splits(kept, settings)
     record.show(show_splits(ways), folder, "splits.txt")
-    train, held_out = split(kept, settings.validation)
+    parts = divide(kept, settings)
+    write_rows(settings.output, parts | {"removed": map(asdict, removed)}, settings.form)
+    counts = {name: len(part) for name, part in parts.items()}
+    print(f"{counts['train']} rows to train on, {counts['validation']} held out: {settings.output}")
+    if folder:
+        facts["rows"] = {"read": len(rows), "kept": len(kept)} | counts
+        tables = {"removed": [asdict(r) for r in removed], "splits": ways}
+        record.write(folder, record.settings(settings) | facts | tables)
+
+
+def divide(rows: list[dict], settings: Settings) -> dict[str, list[dict]]:
+    """Hold some topics out, and add rewordings to the others."""
+    train, held_out = split(rows, settings.validation)
     if not (train and held_out):
         guard.stop(
             f"{len(train)} rows to train on and {len(held_out)} to hold out",
             "both need some: change --validation, or bring more topics",
         )
-    parts = {"train": augment(train), "validation": held_out, "removed": map(asdict, removed)}
-    write_rows(settings.output, parts, settings.form)
-    print(f"{len(parts['train'])} rows to train on, {len(held_out)} held out: {settings.output}")
-    if folder:
-        counts = {"read": len(rows), "kept": len(kept), "train": len(parts["train"])}
-        counts |= {"validation": len(held_out)}
-        tables = {"removed": [asdict(r) for r in removed], "splits": ways}
-        record.write(folder, record.settings(settings) | {"rows": counts} | facts | tables)
+    return {"train": augment(train), "validation": held_out}
 
 
 def look_at_template(

@@ -296,7 +296,11 @@ def measure_effects(
     tokenizer: PreTrainedTokenizerBase,
     seed: int,
 ) -> list[dict]:
-    """Train with each set-up on three capitals of four, and ask for the fourth."""
+    """Train with each set-up on three capitals of four, and ask for the fourth.
+
+    So few steps teach where an answer ends, not what is in it: `right` stays low.
+    """
+    end = tokenizer.eos_token
     learnt, asked = [], []
     for number in range(len(chats)):
         (learnt if number // 3 % 4 else asked).append(number)
@@ -304,10 +308,10 @@ def measure_effects(
     for name in (*WRONG, "masked"):
         model, loss = train_briefly([setups[name][i] for i in learnt], tokenizer, seed)
         answers = answer(model, tokenizer, [chats[i] for i in asked])
-        ended = sum(
-            text.endswith(f".{tokenizer.eos_token}") and text.count(".") == 1 for text in answers
-        )
-        sizes = {"asked": len(asked), "ended": ended, "loss": loss}
+        ended = sum(text.endswith(f".{end}") and text.count(".") == 1 for text in answers)
+        expected = [chats[i][-1]["content"] + end for i in asked]
+        right = sum(map(str.__eq__, answers, expected))
+        sizes = {"asked": len(asked), "ended": ended, "right": right, "loss": loss}
         results.append({"setup": name, **sizes, "answers": answers[:3]})
     return results
 

@@ -248,8 +248,6 @@ def main(argv: list[str] | None = None) -> int:
 
 def look_further(options: argparse.Namespace, versions: str, problems: list[Problem]) -> int:
     """Do what needs the packages, now that none is missing."""
-    import psutil
-    import torch
     from transformers.utils import logging
 
     from common import guard, record
@@ -260,27 +258,35 @@ def look_further(options: argparse.Namespace, versions: str, problems: list[Prob
         guard.stop("--length and --memory must be above 0", "for instance --length 512 --memory 24")
     folder, start = HERE if options.record else None, time.perf_counter()
     record.show(versions, folder, "versions.txt")
-    card = guard.find_card(options.tiny or not torch.cuda.is_available())
-    ram = psutil.virtual_memory()
-    record.show(describe(card, ram.total, ram.available))
-    arithmetic = measure_arithmetic(card.device)
-    record.show(write_arithmetic(arithmetic), folder, "arithmetic.txt")
-
-    memory = int(1e9 * (options.memory or T4)) if options.memory or not card.memory else card.memory
-    needs = list_needs(options.length)
-    title = f"GB for one row of {options.length} tokens, on a card of {memory / 1e9:.1f} GB"
-    record.show(f"{title}\n{write_needs(needs, memory)}", folder, "fits.txt")
-
+    card, facts = look_at_card(options, folder)
     step = train_one_step(card.device, card.precision, options.seed)
     line = f"one step: loss {step['before']:.3f}, then {step['after']:.3f}"
     record.show(line, folder, "step.txt")
     if folder:
-        facts = {"seed": options.seed, "device": card.name, "precision": card.precision}
-        tables = {"arithmetic": arithmetic, "needs": needs}
-        sizes = {"card_bytes": memory, "length": options.length, "step": step}
-        seconds = {"seconds": round(time.perf_counter() - start, 1)}
-        record.write(folder, facts | sizes | seconds | tables)
+        seconds = round(time.perf_counter() - start, 1)
+        record.write(folder, {"seed": options.seed, "seconds": seconds, "step": step} | facts)
     return conclude(problems + check_step(step))
+
+
+def look_at_card(options: argparse.Namespace, folder: Path | None) -> tuple:
+    """Find what to compute on, measure it, and list what would fit; give the card and facts."""
+    import psutil
+    import torch
+
+    from common import guard, record
+
+    card = guard.find_card(options.tiny or not torch.cuda.is_available())
+    ram = psutil.virtual_memory()
+    print(describe(card, ram.total, ram.available), flush=True)
+    arithmetic = measure_arithmetic(card.device)
+    record.show(write_arithmetic(arithmetic), folder, "arithmetic.txt")
+    wished = options.memory or (not card.memory and T4)
+    memory = int(wished * 1e9) if wished else card.memory
+    needs = list_needs(options.length)
+    title = f"GB for one row of {options.length} tokens, on a card of {memory / 1e9:.1f} GB"
+    record.show(f"{title}\n{write_needs(needs, memory)}", folder, "fits.txt")
+    facts = {"device": card.name, "precision": card.precision, "card_bytes": memory}
+    return card, facts | {"length": options.length, "arithmetic": arithmetic, "needs": needs}
 
 
 if __name__ == "__main__":
