@@ -1,8 +1,7 @@
-"""Links that leave their language. In a French page MkDocs turns `../ar/page.md` into
-the page itself.
+"""Links that leave their language.
 
-The reader would be led in a circle and the build would not say so; the switcher in the header is
-the way to the other language.
+In a French page MkDocs turns `../ar/page.md` into the page itself: the reader would be led in a
+circle and the build would not say so. The switcher in the header is the way to the other language.
 """
 
 import posixpath
