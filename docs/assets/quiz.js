@@ -256,6 +256,11 @@
       return { right, shown };
     }
 
+    // On a phone the verdict may come below the screen: nothing would seem to have happened.
+    function bring(aloud) {
+      if (aloud) verdict.scrollIntoView({ block: "nearest" });
+    }
+
     function store(entry) {
       known = JSON.stringify(entry);
       keep(id, entry, verdict);
@@ -264,9 +269,13 @@
     function check({ aloud = true, reveal = false } = {}) {
       const { answer, lack } = kind.read(items);
       unmark();
-      if (lack) return tell("ask", aloud, say(...lack));
+      if (lack) {
+        tell("ask", aloud, say(...lack));
+        return bring(aloud);
+      }
       const { right, shown } = show(answer, aloud, reveal);
       if (aloud && shown) details.open = true;
+      bring(aloud);
       store([revision, answer, Number(right)]);
     }
 

@@ -292,3 +292,17 @@ def test_a_link_to_a_question_moves_the_focus_there(page: Page, language: str):
     header = page.locator(".md-header")
     covered = header.bounding_box()["height"] if header.count() else 0
     assert question.bounding_box()["y"] >= covered - 1
+
+
+@both
+def test_the_verdict_comes_into_view_on_a_phone(page: Page, language: str):
+    """Enter is pressed while the field stands at the lower edge of the screen."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    question = first(open_quiz(page, language), "numeric")
+    field = question.locator(".dabt-q__number-input")
+    field.focus()
+    field.evaluate("one => one.scrollIntoView({block: 'end'})")
+    for text in ("", field.get_attribute("data-value")):
+        field.fill(text)
+        field.press("Enter")
+        expect(question.locator(".dabt-q__verdict")).to_be_in_viewport(ratio=0.9)
