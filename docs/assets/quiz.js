@@ -81,11 +81,14 @@
     },
   };
 
+  // What is kept is read in the other language too, where the unit has another name.
+  const withoutUnit = (text) => text.replace(/[^\d٠-٩۰-۹.٫%٪]+$/, "");
+
   const typed = {
     parts: ".dabt-q__number-input",
     read([field]) {
       const legible = readings(field.value, field.dataset.unit ?? "").length;
-      return legible ? { answer: field.value } : { lack: ["type_number"] };
+      return legible ? { answer: withoutUnit(field.value) } : { lack: ["type_number"] };
     },
     put([field], answer) {
       field.value = answer ?? "";
@@ -96,7 +99,7 @@
       // A hair more than the tolerance: 0.1 + 0.2 is not 0.3 to the machine.
       const limit = Number(tolerance || 0) + Math.abs(value) * 1e-9;
       const near = (each) => Math.abs(each - value) <= limit;
-      return { right: readings(answer, unit ?? "").some(near) };
+      return { right: readings(withoutUnit(answer), unit ?? "").some(near) };
     },
     mark: () => null,
   };

@@ -221,6 +221,18 @@ def test_answers_are_shared_by_languages_and_pages(page: Page):
     expect(page.locator(f"#{anchors[0]}[data-result=right]")).to_be_visible()
 
 
+def test_a_unit_typed_in_one_language_is_understood_in_the_other(page: Page):
+    """«112 Go» is kept as a number: the Arabic page calls the unit otherwise."""
+    number = first(open_quiz(page, "fr"), "numeric")
+    field = number.locator(".dabt-q__number-input")
+    data = field.evaluate("field => ({...field.dataset})")
+    field.fill(f"{data['value']} {data['unit']}")
+    assert data["unit"] and check(number) == "right"
+    again = first(open_quiz(page, "ar"), "numeric")
+    assert again.locator(".dabt-q__number-input").input_value() == data["value"]
+    assert result(again) == "right"
+
+
 @pytest.mark.parametrize("kind", ["single", "multiple", "truefalse", "numeric", "order", "output"])
 def test_every_kind_comes_back_after_a_reload(page: Page, kind: str):
     question = first(open_quiz(page, "ar"), kind)
