@@ -1,0 +1,43 @@
+"""Latin names with hyphens are kept whole; code, links and long texts are left as they are."""
+
+import pytest
+from markdown import markdown
+
+from dabt.names import WholeNamesExtension
+
+
+def render(text: str) -> str:
+    return markdown(text, extensions=[WholeNamesExtension(), "attr_list"])
+
+
+@pytest.mark.parametrize(
+    "name", ["few-shot", "Qwen2.5-0.5B", "SmolLM2-135M", "pre-training", "CC-BY-SA-4.0", "T5-a-b"]
+)
+def test_a_name_is_wrapped(name: str) -> None:
+    assert f'(<span class="dabt-name">{name}</span>)، ثم' in render(f"مثال ({name})، ثم")
+
+
+def test_the_full_stop_after_a_name_is_not_part_of_it() -> None:
+    assert '<span class="dabt-name">few-shot</span>.' in render("مثال few-shot.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`few-shot`",
+        "[نص](../few-shot/a-b.md)",
+        "<https://few-shot.example/a-b>",
+        "a - b",
+        "2-3",
+        "--tiny-model",
+        "a/b-c",
+        "x" * 20 + "-" + "y" * 20,
+        '<b data-one="two-three">نص</b>',
+    ],
+)
+def test_what_is_no_name_is_left(text: str) -> None:
+    assert "dabt-name" not in render(text)
+
+
+def test_a_heading_keeps_its_id() -> None:
+    assert render("## عن few-shot { #about }").startswith('<h2 id="about">')
