@@ -252,19 +252,6 @@ def test_the_step_inside_backward_is_the_step_after_it(ids) -> None:
     assert losses[0] == losses[1]
 
 
-def test_the_tracker_counts_what_is_alive() -> None:
-    with levers.PeakMemory() as memory:
-        first = torch.ones(1000)
-        second = first * 2
-        del first
-        third = second[:10]
-        assert (memory.now, memory.peak) == (4000, 8000)
-        del second
-        assert memory.now == 4000, "a view keeps its storage"
-        del third
-    assert (memory.now, memory.peak) == (0, 8000)
-
-
 # Refusals
 
 

@@ -15,7 +15,6 @@ SmolLM2-135M (8 rows of 512 tokens), 22.4 GB for TinyLlama-1.1B, 59.7 GB for Lla
 import argparse
 import sys
 import time
-import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,13 +22,12 @@ from pathlib import Path
 import torch
 from bitsandbytes.optim import AdamW8bit
 from torch.nn.functional import cross_entropy
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 from transformers import LlamaConfig, LlamaForCausalLM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.peak import PeakMemory
 from memory import PRESETS, Run, Shape, predict, saved_bytes
 
 HERE = Path(__file__).resolve().parent
@@ -148,40 +146,6 @@ def step(model: LlamaForCausalLM, ids: torch.Tensor, levers: Levers) -> float:
         total += loss.item() / levers.pieces
     return total
     # --8<-- [end:step]
-
-
-# --8<-- [start:peak]
-class PeakMemory(TorchDispatchMode):
-    """Counts the bytes of the tensors made inside the block: those alive now, and at most."""
-
-    def __init__(self) -> None:
-        """Start at nothing."""
-        super().__init__()
-        self.alive: dict[int, int] = {}
-        self.now = self.peak = 0
-
-    def __torch_dispatch__(self, function, types, arguments=(), options=None):
-        """Let every operation run, and look at the storages of its results."""
-        result = function(*arguments, **(options or {}))
-        for tensor in tree_leaves(result):
-            if isinstance(tensor, torch.Tensor):
-                self.count(tensor.untyped_storage())
-        return result
-
-    def count(self, storage: torch.UntypedStorage) -> None:
-        """Add a storage that was not there yet; it is taken off when it is freed."""
-        key = storage._cdata
-        if key in self.alive:
-            return
-        self.alive[key] = storage.nbytes()
-        self.now += storage.nbytes()
-        self.peak = max(self.peak, self.now)
-        weakref.finalize(storage, self.free, key)
-
-    def free(self, key: int) -> None:
-        """Take a storage off."""
-        self.now -= self.alive.pop(key)
-        # --8<-- [end:peak]
 
 
 def run(shape: Shape, levers: Levers, ids: torch.Tensor, seed: int, steps: int) -> Iterator[float]:
