@@ -1,5 +1,6 @@
 """The programs of chapter data/datasets-chat-templates: what they keep, remove, hold out, lose."""
 
+import contextlib
 import json
 import re
 import shutil
@@ -9,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import trl
 from transformers import AutoTokenizer
 from trl import apply_chat_template, is_conversational
 
@@ -99,7 +101,9 @@ def test_the_texts_on_the_page_come_from_this_run(again, languages) -> None:
     made = again["texts"] | languages["texts"]
     assert set(shown) == set(made)
     whole = SMALL in again["record"]["templates"] and SMALL in languages["record"]["savings"]
-    with_small = set() if whole else {"template.txt", "fertility.txt", "savings.txt"}
+    with_small = (
+        set() if whole else {"template.txt", "fertility.txt", "savings.txt", "harmless.txt"}
+    )
     for name in set(made) - with_small:
         assert shown[name] == made[name], name
 
@@ -110,6 +114,7 @@ def test_the_measures_of_arabic_are_what_the_program_does(languages) -> None:
     here = {entry["tokenizer"] for entry in new["fertility"]}
     assert new["fertility"] == [e for e in ARABIC["fertility"] if e["tokenizer"] in here]
     assert new["savings"] == {name: ARABIC["savings"][name] for name in here}
+    assert new["harmless"] == {name: ARABIC["harmless"][name] for name in here}
     assert set(ARABIC["savings"]) == {"tiny base", SMALL}
 
 
@@ -417,7 +422,7 @@ def test_each_pair_is_lost_to_its_own_step_and_to_no_other() -> None:
     ("program", "expected"),
     [
         ("prepare", "shapes template bos answers fold language clean split leaks"),
-        ("arabic", "parallel fertility steps lossy"),
+        ("arabic", "parallel fertility steps lossy harmless"),
     ],
 )
 def test_the_markers_of_each_region_count_from_one(program: str, expected: str) -> None:
@@ -427,3 +432,33 @@ def test_the_markers_of_each_region_count_from_one(program: str, expected: str) 
     for name, body in regions:
         markers = [int(number) for number in re.findall(r"# \((\d+)\)!", body)]
         assert markers == list(range(1, len(markers) + 1)) and 1 <= len(markers) <= 5, name
+
+
+# What the page says beside the outputs
+
+
+def test_a_harmless_step_changes_no_ordinary_text() -> None:
+    ordinary = "كتب الطالب مقالًا في 3 صفحات، و\u200cهذه نهايته: «انتهى»."
+    for name, (step, sample) in arabic.HARMLESS.items():
+        assert step(ordinary) == ordinary, name
+        assert step(sample) != sample, name
+    assert [step(sample) for step, sample in arabic.HARMLESS.values()] == [
+        "سلام",
+        "كتاب",
+        "سلام",
+        "2026",
+    ]
+
+
+def test_the_templates_of_trl_are_as_the_page_counts_them(tokenizer) -> None:
+    """38 templates for text: 6 answer where their prompt does not lead, 35 mark no answer."""
+    own, found = tokenizer.chat_template, []
+    for file in sorted((Path(trl.__file__).parent / "chat_templates").glob("*.jinja")):
+        if not file.stem.endswith("_training"):
+            tokenizer.chat_template = file.read_text("utf-8")
+            with contextlib.suppress(SystemExit):  # three are for images
+                found.append(prepare.take_apart(tokenizer))
+    tokenizer.chat_template = own
+    assert len(found) == 38
+    assert sum(not one["answers_follow_the_prompt"] for one in found) == 6
+    assert sum(not one["marks_answers"] for one in found) == 35

@@ -10,7 +10,9 @@ base's tokenizer, with SmolLM2's where examples/small has fetched it, and with t
 """
 
 import argparse
+import re
 import sys
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -137,6 +139,53 @@ def measure_saving(tokenizer: PreTrainedTokenizerBase, text: str) -> list[dict]:
     # --8<-- [end:lossy]
 
 
+# --8<-- [start:harmless]
+SHAPES = "[\ufe80-\ufefc]+"
+SIGNS = "[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+DIGITS = str.maketrans("٠١٢٣٤٥٦٧٨٩", "0123456789")
+
+
+def shapes_to_letters(text: str) -> str:
+    """Write letters for the shapes that a PDF is often copied as."""
+    return re.sub(SHAPES, lambda run: unicodedata.normalize("NFKC", run[0]), text)  # (1)!
+
+
+def drop_signs(text: str) -> str:
+    """Take away the signs that only steer the display; U+200C stays, Persian spells with it."""
+    return re.sub(SIGNS, "", text)  # (2)!
+
+
+HARMLESS: dict[str, tuple[Callable[[str], str], str]] = {
+    "shapes": (shapes_to_letters, "\ufeb3\ufefc\ufee1"),
+    "tatweel": (lambda text: text.replace("\u0640", ""), "كتـــاب"),
+    "direction": (drop_signs, "\u200fسلام\u200f"),
+    "digits": (lambda text: text.translate(DIGITS), "٢٠٢٦"),  # (3)!
+}
+# --8<-- [end:harmless]
+
+
+def measure_harmless(tokenizer: PreTrainedTokenizerBase) -> list[dict]:
+    """Count the tokens of each sample before and after its step."""
+
+    def count(text: str) -> int:
+        return len(tokenizer(text, add_special_tokens=False).input_ids)
+
+    return [
+        {"step": name, "before": count(sample), "after": count(step(sample))}
+        for name, (step, sample) in HARMLESS.items()
+    ]
+
+
+def write_harmless(harmless: dict[str, list[dict]]) -> str:
+    """Write the tokens of each sample before and after its step."""
+    width = max(map(len, harmless)) + 2
+    lines = [f"{'':10}" + "".join(f"{name:>{width}}" for name in harmless)]
+    for rows in zip(*harmless.values(), strict=True):
+        pairs = (f"{row['before']} -> {row['after']}" for row in rows)
+        lines.append(f"{rows[0]['step']:10}" + "".join(f"{pair:>{width}}" for pair in pairs))
+    return "\n".join(lines)
+
+
 def write_fertility(rows: list[dict]) -> str:
     """Write the table of fertility."""
     lines = ["tokenizer (tokens)               language   words   tokens   a word   against en"]
@@ -147,6 +196,11 @@ def write_fertility(rows: list[dict]) -> str:
             f" {row['fertility']:8.2f} {row['against_english']:12.2f}"
         )
     return "\n".join(lines)
+
+
+def name_bar(row: dict) -> str:
+    """Name a row for the figure that draws it."""
+    return f"{row['tokenizer']}-{row['language']}".lower().replace(" ", "-")
 
 
 def write_losses(rows: list[dict]) -> str:
@@ -203,8 +257,11 @@ def main(argv: list[str] | None = None) -> None:
     record.show(write_losses(losses), folder, "losses.txt")
     savings = {name: measure_saving(one, texts["ar"]) for name, one in tokenizers.items()}
     record.show(write_savings(savings), folder, "savings.txt")
+    harmless = {name: measure_harmless(one) for name, one in tokenizers.items()}
+    record.show(write_harmless(harmless), folder, "harmless.txt")
     if folder:
-        facts = {"fertility": fertility, "losses": losses, "savings": savings}
+        named = [{"id": name_bar(row)} | row for row in fertility]
+        facts = {"fertility": named, "losses": losses, "savings": savings, "harmless": harmless}
         record.write(folder, facts, "arabic.json")
 
 
