@@ -188,12 +188,12 @@ def write_harmless(harmless: dict[str, list[dict]]) -> str:
 
 def write_fertility(rows: list[dict]) -> str:
     """Write the table of fertility."""
-    lines = ["tokenizer (tokens)               language   words   tokens   a word   against en"]
+    lines = ["tokenizer (tokens)              lang  words  tokens  a word  vs en"]
     for row in rows:
         name = f"{row['tokenizer']} ({row['vocabulary']:,})"
         lines.append(
-            f"{name:32} {row['language']:8} {row['words']:7} {row['tokens']:8}"
-            f" {row['fertility']:8.2f} {row['against_english']:12.2f}"
+            f"{name:32}{row['language']:4}{row['words']:7}{row['tokens']:8}"
+            f"{row['fertility']:8.2f}{row['against_english']:7.2f}"
         )
     return "\n".join(lines)
 
