@@ -334,10 +334,35 @@ def mark(row: Row, place: int) -> str:
     return "." if row["labels"][place] == -100 else "#"
 
 
+def picture(
+    row: int,
+    capitals: bool,
+    setups: dict[str, list[Row]],
+    counts: dict[str, dict],
+    tokenizer: PreTrainedTokenizerBase,
+) -> list[dict]:
+    """Describe a row in each set-up, for a figure; one about a capital in all its languages."""
+    known = facts() if capitals else []
+    places = range(row - row % 3, row - row % 3 + 3) if capitals else [row]
+    return [
+        {
+            "id": name,
+            "language": known[place]["language"] if capitals else "",
+            "right": counts[name]["right"],
+            "tokens": list_tokens(rows[place], tokenizer),
+        }
+        for place in places
+        for name, rows in setups.items()
+    ]
+
+
 def list_tokens(row: Row, tokenizer: PreTrainedTokenizerBase) -> list[dict]:
-    """Describe a row for a figure."""
-    pairs = zip(row["input_ids"], row["labels"], strict=True)
-    return [{"id": i, "token": tokenizer.decode([i]), "label": label} for i, label in pairs]
+    """Describe a row token by token."""
+    special = set(tokenizer.all_special_ids)
+    return [
+        {"id": i, "token": tokenizer.decode([i]), "special": i in special, "label": label}
+        for i, label in zip(row["input_ids"], row["labels"], strict=True)
+    ]
 
 
 def show_counts(counts: dict[str, dict]) -> str:
@@ -441,9 +466,9 @@ def main(argv: list[str] | None = None) -> None:
     if options.tiny and settings.data == CAPITALS:
         results = see_what_is_taught(settings, setups, chats, tokenizer, folder)
     if folder:
-        tokens = {name: list_tokens(rows[row], tokenizer) for name, rows in shown.items()}
-        facts = {"trl": version("trl"), "counts": counts, "tokens": tokens}
-        record.write(folder, record.settings(settings) | facts | results)
+        tokens = picture(row, settings.data == CAPITALS, shown, counts, tokenizer)
+        made = {"trl": version("trl"), "counts": counts, "tokens": tokens}
+        record.write(folder, record.settings(settings) | made | results)
 
 
 def quiet() -> None:
