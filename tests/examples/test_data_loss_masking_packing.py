@@ -84,7 +84,7 @@ def test_the_record_is_what_the_program_does(again) -> None:
     """Counts to the last one; losses of a short training within 0.02, endings within 4 of 30."""
     new = again["record"]
     assert list(new) == list(RECORD)
-    for name in ("settings", "trl", "counts", "tokens", "nothing", "dropped"):
+    for name in ("settings", "trl", "counts", "tokens", "turns", "nothing", "dropped"):
         assert new[name] == RECORD[name], name
     for one, other in zip(new["effects"], RECORD["effects"], strict=True):
         assert (one["setup"], one["asked"]) == (other["setup"], other["asked"])

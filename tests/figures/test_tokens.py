@@ -109,6 +109,12 @@ def test_counts_agree_with_the_language(tmp_path: Path) -> None:
     assert "incorrect" in french[0] and "incorrect" not in french[1]
 
 
+def test_a_row_that_is_neither_right_nor_wrong_has_no_verdict(tmp_path: Path) -> None:
+    for one in (rows := json.loads(json.dumps(ROWS))):
+        del one["right"]
+    assert not any("verdict" in one for one in draw(tmp_path, "fr", rows))
+
+
 def test_each_token_keeps_its_own_direction_and_its_spaces(tmp_path: Path) -> None:
     line = draw(tmp_path, "ar")[1]
     assert '<bdi class="dabt-token dabt-token--masked"><i class="dabt-token__space"></i>هي' in line
@@ -121,7 +127,7 @@ def test_each_token_keeps_its_own_direction_and_its_spaces(tmp_path: Path) -> No
         ({"tokens": []}, "the row 'cut' has no list 'tokens' [figure-tokens]"),
         ({"tokens": None}, "the row 'cut' has no list 'tokens' [figure-tokens]"),
         ({"tokens": [1]}, "the row 'cut' has no list 'tokens' [figure-tokens]"),
-        ({"right": "yes"}, "the row 'cut' does not say if it is 'right'"),
+        ({"right": "yes"}, "'right' in the row 'cut' is neither true nor false"),
         ({"tokens": [{"token": "a", "label": 1}]}, "lacks 'token', 'special' or 'label'"),
         ({"id": "masked"}, "the record has 2 rows 'masked' in 'ar' [figure-rows]"),
         ({"id": "other"}, "the key 'other' is missing"),

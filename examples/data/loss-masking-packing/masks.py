@@ -335,24 +335,13 @@ def mark(row: Row, place: int) -> str:
 
 
 def picture(
-    row: int,
-    capitals: bool,
-    setups: dict[str, list[Row]],
-    counts: dict[str, dict],
-    tokenizer: PreTrainedTokenizerBase,
+    setups: dict[str, list[Row]], languages: list[str], tokenizer: PreTrainedTokenizerBase
 ) -> list[dict]:
-    """Describe a row in each set-up, for a figure; one about a capital in all its languages."""
-    known = facts() if capitals else []
-    places = range(row - row % 3, row - row % 3 + 3) if capitals else [row]
+    """Describe the rows of each set-up, one in each language, for a figure."""
     return [
-        {
-            "id": name,
-            "language": known[place]["language"] if capitals else "",
-            "right": counts[name]["right"],
-            "tokens": list_tokens(rows[place], tokenizer),
-        }
-        for place in places
+        {"id": name, "language": language, "tokens": list_tokens(row, tokenizer)}
         for name, rows in setups.items()
+        for language, row in zip(languages, rows, strict=True)
     ]
 
 
@@ -459,15 +448,21 @@ def main(argv: list[str] | None = None) -> None:
     row, shown = settings.row - 1, {name: setups[name] for name in (*WRONG, "masked")}
     record.show(show_labels(row, shown, tokenizer), folder, "labels.txt")
     record.show(show_counts(counts), folder, "counts.txt")
-    both = [chats[row] + chats[(row + 3) % len(chats)]]
+    known = facts() if settings.data == CAPITALS else []  # a capital has a row in each language
+    places = range(row - row % 3, row - row % 3 + 3) if known else [row]
+    both = [chats[place] + chats[(place + 3) % len(chats)] for place in places]
     turns = {"TRL pairs": trl_pairs(both, tokenizer), "TRL answers": trl_answers(both, tokenizer)}
-    record.show(show_labels(0, turns, tokenizer), folder, "turns.txt")
+    record.show(show_labels(row - places[0], turns, tokenizer), folder, "turns.txt")
     results = {}
     if options.tiny and settings.data == CAPITALS:
         results = see_what_is_taught(settings, setups, chats, tokenizer, folder)
     if folder:
-        tokens = picture(row, settings.data == CAPITALS, shown, counts, tokenizer)
-        made = {"trl": version("trl"), "counts": counts, "tokens": tokens}
+        languages = [known[place]["language"] if known else "" for place in places]
+        each = {name: [rows[place] for place in places] for name, rows in shown.items()}
+        tokens = picture(each, languages, tokenizer)
+        tokens = [one | {"right": counts[one["id"]]["right"]} for one in tokens]
+        turned = picture(turns, languages, tokenizer)
+        made = {"trl": version("trl"), "counts": counts, "tokens": tokens, "turns": turned}
         record.write(folder, record.settings(settings) | made | results)
 
 

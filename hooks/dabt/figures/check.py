@@ -95,8 +95,9 @@ def _check_tokens(figure: Figure) -> Iterator[Fault]:
         name, tokens = row["id"], entries(row, "tokens")
         if not tokens or len(tokens) != len(row["tokens"]):
             yield f"the row '{name}' has no list 'tokens'", "figure-tokens", AGAIN
-        elif not isinstance(row.get("right"), bool):
-            yield f"the row '{name}' does not say if it is 'right'", "figure-tokens", AGAIN
+        elif not isinstance(row.get("right", True), bool):
+            message = f"'right' in the row '{name}' is neither true nor false"
+            yield message, "figure-tokens", AGAIN
         elif not all(map(_is_token, tokens)):
             message = f"a token of '{name}' lacks 'token', 'special' or 'label'"
             yield message, "figure-tokens", AGAIN

@@ -23,10 +23,10 @@ class Token:
 
 @dataclass(frozen=True)
 class TokenRow:
-    """The tokens of one set-up: its name, whether it is right, the language of its tokens."""
+    """The tokens of one set-up: its name, right, wrong or neither, the language of its tokens."""
 
     name: str
-    right: bool
+    right: bool | None
     language: str
     tokens: tuple[Token, ...]
 
@@ -37,7 +37,7 @@ def read_row(name: str, row: dict, longest: Iterable[dict]) -> TokenRow:
         _read(entry, MASKED if entry["label"] == IGNORED else TRAINED) for entry in row["tokens"]
     ]
     lost = [_read(entry, ABSENT) for entry in list(longest)[len(own) :]]
-    return TokenRow(name, bool(row["right"]), row.get("language", ""), (*own, *lost))
+    return TokenRow(name, row.get("right"), row.get("language", ""), (*own, *lost))
 
 
 def _read(entry: dict, state: str) -> Token:
@@ -51,16 +51,24 @@ def draw_tokens(rows: tuple[TokenRow, ...], language: str, ui: Ui) -> str:
 
 
 def _draw_row(row: TokenRow, language: str, ui: Ui) -> str:
-    verdict = "right" if row.right else "wrong"
     spoken = escape(_say(row, language, ui), quote=True)
     boxes = " ".join(map(_draw_token, row.tokens))
     return (
         f'<li><p class="dabt-tokens__name"><strong>{escape(row.name)}</strong> '
-        f'<span class="dabt-tokens__verdict dabt-tokens__verdict--{verdict}">'
-        f"{escape(ui.text(f'figure.tokens.{verdict}', language))}</span> "
+        f"{_draw_verdict(row, language, ui)}"
         f'<span class="dabt-tokens__count">{escape(_count(row, language, ui))}</span></p>'
         f'<p class="dabt-tokens__line" dir="{direction(row.language)}" role="img" '
         f'aria-label="{spoken}">{boxes}</p></li>'
+    )
+
+
+def _draw_verdict(row: TokenRow, language: str, ui: Ui) -> str:
+    if row.right is None:
+        return ""
+    verdict = "right" if row.right else "wrong"
+    return (
+        f'<span class="dabt-tokens__verdict dabt-tokens__verdict--{verdict}">'
+        f"{escape(ui.text(f'figure.tokens.{verdict}', language))}</span> "
     )
 
 
