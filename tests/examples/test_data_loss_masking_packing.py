@@ -84,12 +84,14 @@ def test_the_record_is_what_the_program_does(again) -> None:
     """Counts to the last one; losses of a short training within 0.02, endings within 4 of 30."""
     new = again["record"]
     assert list(new) == list(RECORD)
-    for name in ("settings", "trl", "counts", "tokens", "nothing", "dropped"):
+    for name in ("settings", "trl", "counts", "tokens", "turns", "nothing", "dropped"):
         assert new[name] == RECORD[name], name
     for one, other in zip(new["effects"], RECORD["effects"], strict=True):
         assert (one["setup"], one["asked"]) == (other["setup"], other["asked"])
         assert one["loss"] == pytest.approx(other["loss"], abs=0.02)
         assert one["ended"] == pytest.approx(other["ended"], abs=4)
+    for side, same in RECORD["sides"].items():
+        assert new["sides"][side] == pytest.approx(same, abs=4), side
 
 
 def test_the_packing_record_is_what_the_program_does(packed_again) -> None:
@@ -107,10 +109,12 @@ def test_the_texts_on_the_page_come_from_these_runs(again, packed_again) -> None
     shown = {path.name: path.read_text("utf-8") for path in (FOLDER / "outputs").iterdir()}
     made = again["texts"] | packed_again["texts"]
     assert set(shown) == set(made)
-    for name in set(made) - {"effects.txt", "attention.txt"}:
+    for name in set(made) - {"effects.txt", "attention.txt", "sides.txt"}:
         assert shown[name] == made[name], name
     for row in RECORD["effects"]:
-        assert f"{row['loss']:.4f} {row['ended']:7} of {row['asked']}" in shown["effects.txt"]
+        ended = f"{row['ended']} of {row['asked']}"
+        line = f"{row['setup']:12} {row['loss']:.4f} {ended:>13} {row['right']:7}"
+        assert line in shown["effects.txt"].splitlines()
 
 
 def test_the_program_as_a_reader_starts_it(tmp_path: Path) -> None:
@@ -231,6 +235,11 @@ def test_an_end_that_is_masked_is_as_good_as_no_end() -> None:
     one, other = effects()["pad=eos"], effects()["no eos"]
     assert one["loss"] == pytest.approx(other["loss"], abs=1e-5)
     assert one["answers"] == other["answers"]
+
+
+def test_padding_on_the_left_leaves_answers_as_they_are() -> None:
+    sides = RECORD["sides"]
+    assert sides["left"] == sides["asked"] and sides["right"] < sides["asked"] / 2
 
 
 def test_all_masked_is_a_loss_of_zero_and_a_gradient_of_zero() -> None:
@@ -415,7 +424,7 @@ def test_own_rows(tmp_path: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
-        ("masks", "wrong right setups effect nothing"),
+        ("masks", "wrong right setups effect sides nothing"),
         ("packing", "waste pack count attention"),
     ],
 )

@@ -248,7 +248,9 @@ def train_briefly(
 
 
 @torch.no_grad()
-def answer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, chats: list) -> list[str]:
+def answer(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, chats: list, side: str = "left"
+) -> list[str]:
     """Answer the questions in at most LONGEST tokens; EOS stays visible, padding does not."""
     prompts = [chat[:-1] for chat in chats]
     asked = tokenizer.apply_chat_template(
@@ -257,12 +259,25 @@ def answer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, chats: li
         padding=True,
         return_dict=True,
         return_tensors="pt",
-        tokenizer_kwargs={"padding_side": "left"},  # (2)!
+        tokenizer_kwargs={"padding_side": side},  # (2)!
     )
     told = model.eval().generate(**asked, do_sample=False, max_new_tokens=LONGEST)
     texts = tokenizer.batch_decode(told[:, asked["input_ids"].shape[1] :])
     return [text.replace(tokenizer.pad_token, "") for text in texts]
     # --8<-- [end:effect]
+
+
+# --8<-- [start:sides]
+def compare_sides(chats: list[list[dict]], tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """Count the questions that get the same answer in a batch, padded on one side, as alone."""
+    model = AutoModelForCausalLM.from_pretrained(BASE, dtype=torch.float32)
+    alone = [answer(model, tokenizer, [chat])[0] for chat in chats]  # (1)!
+    same = {"asked": len(chats)}
+    for side in ("left", "right"):
+        together = answer(model, tokenizer, chats, side)  # (2)!
+        same[side] = sum(map(str.__eq__, together, alone))
+    return same
+    # --8<-- [end:sides]
 
 
 # --8<-- [start:nothing]
@@ -301,9 +316,8 @@ def measure_effects(
     So few steps teach where an answer ends, not what is in it: `right` stays low.
     """
     end = tokenizer.eos_token
-    learnt, asked = [], []
-    for number in range(len(chats)):
-        (learnt if number // 3 % 4 else asked).append(number)
+    asked = held_out(chats)
+    learnt = [number for number in range(len(chats)) if number not in asked]
     results = []
     for name in (*WRONG, "masked"):
         model, loss = train_briefly([setups[name][i] for i in learnt], tokenizer, seed)
@@ -314,6 +328,11 @@ def measure_effects(
         sizes = {"asked": len(asked), "ended": ended, "right": right, "loss": loss}
         results.append({"setup": name, **sizes, "answers": answers[:3]})
     return results
+
+
+def held_out(chats: list[list[dict]]) -> list[int]:
+    """Choose one capital of four, in its three languages, to ask for and not to learn."""
+    return [number for number in range(len(chats)) if number // 3 % 4 == 0]
 
 
 def show_labels(row: int, setups: dict[str, list[Row]], tokenizer: PreTrainedTokenizerBase) -> str:
@@ -334,10 +353,24 @@ def mark(row: Row, place: int) -> str:
     return "." if row["labels"][place] == -100 else "#"
 
 
+def picture(
+    setups: dict[str, list[Row]], languages: list[str], tokenizer: PreTrainedTokenizerBase
+) -> list[dict]:
+    """Describe the rows of each set-up, one in each language, for a figure."""
+    return [
+        {"id": name, "language": language, "tokens": list_tokens(row, tokenizer)}
+        for name, rows in setups.items()
+        for language, row in zip(languages, rows, strict=True)
+    ]
+
+
 def list_tokens(row: Row, tokenizer: PreTrainedTokenizerBase) -> list[dict]:
-    """Describe a row for a figure."""
-    pairs = zip(row["input_ids"], row["labels"], strict=True)
-    return [{"id": i, "token": tokenizer.decode([i]), "label": label} for i, label in pairs]
+    """Describe a row token by token."""
+    special = set(tokenizer.all_special_ids)
+    return [
+        {"id": i, "token": tokenizer.decode([i]), "special": i in special, "label": label}
+        for i, label in zip(row["input_ids"], row["labels"], strict=True)
+    ]
 
 
 def show_counts(counts: dict[str, dict]) -> str:
@@ -350,14 +383,14 @@ def show_counts(counts: dict[str, dict]) -> str:
 
 
 def show_effects(effects: list[dict]) -> str:
-    """Show what each set-up has taught."""
-    lines = [f"set-up         loss   end in time   the first answers, after {STEPS} steps"]
+    """Show what each set-up has taught, and the first answers with it."""
+    lines = ["set-up         loss   end in time   right"]
     for row in effects:
-        first, *more = row["answers"]
-        lines.append(
-            f"{row['setup']:12} {row['loss']:.4f} {row['ended']:7} of {row['asked']}   {first}"
-        )
-        lines += [f"{'':35}{text}" for text in more]
+        ended = f"{row['ended']} of {row['asked']}"
+        lines.append(f"{row['setup']:12} {row['loss']:.4f} {ended:>13} {row['right']:7}")
+    lines += ["", f"the first answers, after {STEPS} steps"]
+    for row in effects:
+        lines += [row["setup"], *(f"  {text}" for text in row["answers"])]
     return "\n".join(lines)
 
 
@@ -368,6 +401,14 @@ def show_nothing(results: list[dict]) -> str:
         changed = "changed" if row["changed"] else "as before"
         filtered = "on" if row["nan_filter"] else "off"
         lines.append(f"{filtered:10} {row['loss']:>6} {row['grad_norm']:>11}   {changed}")
+    return "\n".join(lines)
+
+
+def show_sides(same: dict[str, int]) -> str:
+    """Show on which side padding leaves the answers as they are."""
+    lines = ["padding   answered as when alone"]
+    for side in ("left", "right"):
+        lines.append(f"{side:8} {same[side]:15} of {same['asked']}")
     return "\n".join(lines)
 
 
@@ -434,16 +475,22 @@ def main(argv: list[str] | None = None) -> None:
     row, shown = settings.row - 1, {name: setups[name] for name in (*WRONG, "masked")}
     record.show(show_labels(row, shown, tokenizer), folder, "labels.txt")
     record.show(show_counts(counts), folder, "counts.txt")
-    both = [chats[row] + chats[(row + 3) % len(chats)]]
+    known = facts() if settings.data == CAPITALS else []  # a capital has a row in each language
+    places = range(row - row % 3, row - row % 3 + 3) if known else [row]
+    both = [chats[place] + chats[(place + 3) % len(chats)] for place in places]
     turns = {"TRL pairs": trl_pairs(both, tokenizer), "TRL answers": trl_answers(both, tokenizer)}
-    record.show(show_labels(0, turns, tokenizer), folder, "turns.txt")
+    record.show(show_labels(row - places[0], turns, tokenizer), folder, "turns.txt")
     results = {}
     if options.tiny and settings.data == CAPITALS:
         results = see_what_is_taught(settings, setups, chats, tokenizer, folder)
     if folder:
-        tokens = {name: list_tokens(rows[row], tokenizer) for name, rows in shown.items()}
-        facts = {"trl": version("trl"), "counts": counts, "tokens": tokens}
-        record.write(folder, record.settings(settings) | facts | results)
+        languages = [known[place]["language"] if known else "" for place in places]
+        each = {name: [rows[place] for place in places] for name, rows in shown.items()}
+        tokens = picture(each, languages, tokenizer)
+        tokens = [one | {"right": counts[one["id"]]["right"]} for one in tokens]
+        turned = picture(turns, languages, tokenizer)
+        made = {"trl": version("trl"), "counts": counts, "tokens": tokens, "turns": turned}
+        record.write(folder, record.settings(settings) | made | results)
 
 
 def quiet() -> None:
@@ -465,12 +512,14 @@ def see_what_is_taught(
     record.show(show_effects(effects), folder, "effects.txt")
     nothing = look_at_nothing()
     record.show(show_nothing(nothing), folder, "nothing.txt")
+    sides = compare_sides([chats[i] for i in held_out(chats)], tokenizer)
+    record.show(show_sides(sides), folder, "sides.txt")
     rows = [{"prompt": chat[:-1], "completion": chat[-1:]} for chat in chats]
     left = len(prepare(rows, tokenizer, max_length=settings.max_tokens))
     kept = {"max_length": settings.max_tokens, "rows": len(rows), "left": left}
     line = f"TRL, max_length={kept['max_length']}: {left} of {len(rows)} rows are left"
     record.show(line, folder, "dropped.txt")
-    return {"effects": effects, "nothing": nothing, "dropped": kept}
+    return {"effects": effects, "nothing": nothing, "sides": sides, "dropped": kept}
 
 
 if __name__ == "__main__":

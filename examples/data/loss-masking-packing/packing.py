@@ -123,17 +123,20 @@ def batch_widths(lengths: list[int], size: int) -> Iterator[int]:
 
 
 def measure_waste(lengths: list[int], settings: Settings, packed: int) -> list[dict]:
-    """Compare ways to bring rows of several lengths into one tensor."""
+    """Compare ways to bring rows of several lengths into one tensor: padding and its share."""
     n, size = len(lengths), settings.batch_size
     drawn = random.Random(settings.seed).sample(lengths, n)
     ways = {
-        "all to 512": (lengths, [512] * n),
-        "all to the longest row": (lengths, [max(lengths)] * n),
-        f"to the longest of {size}": (drawn, batch_widths(drawn, size)),
-        "the same, sorted by length": (lengths, batch_widths(sorted(lengths), size)),  # (3)!
-        f"packed into rows of {settings.length}": (lengths, [settings.length] * packed),
+        "all to 512": [512] * n,
+        "all to the longest row": [max(lengths)] * n,
+        f"to the longest of {size}": list(batch_widths(drawn, size)),
+        "the same, sorted by length": list(batch_widths(sorted(lengths), size)),  # (3)!
+        f"packed into rows of {settings.length}": [settings.length] * packed,
     }
-    return [{"way": way, "share": wasted(*rows)} for way, rows in ways.items()]
+    return [
+        {"id": way, "padding": sum(widths) - sum(lengths), "share": wasted(lengths, widths)}
+        for way, widths in ways.items()
+    ]
     # --8<-- [end:waste]
 
 
@@ -248,7 +251,7 @@ def measure_attention(model: str, pieces: list[list[int]], tiny: bool) -> dict[s
 def show_waste(ways: list[dict]) -> str:
     """Show the share of padding of each way."""
     lines = ["rows                          padding"]
-    return "\n".join(lines + [f"{way['way']:28} {way['share']:8.1%}" for way in ways])
+    return "\n".join(lines + [f"{way['id']:28} {way['share']:8.1%}" for way in ways])
 
 
 def show_counts(counts: dict[str, dict[str, int]]) -> str:
@@ -318,7 +321,8 @@ def main(argv: list[str] | None = None) -> None:
     record.show(show_attention(attention), folder, "attention.txt")
     if folder:
         sizes = {"trl": version("trl"), "conversations": len(rows), "tokens": sum(lengths)}
-        results = {"counts": counts, "attention": attention, "padding": waste}
+        shown = [way | {"tokens": sum(lengths)} for way in waste]
+        results = {"counts": counts, "attention": attention, "padding": shown}
         record.write(folder, record.settings(settings) | sizes | results, "packing.json")
 
 

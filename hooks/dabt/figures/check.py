@@ -28,6 +28,9 @@ def is_number(value: object) -> bool:
 
 def check_record(figure: Figure) -> Iterator[Fault]:
     """Yield what keeps the record from being drawn as the figure says."""
+    if figure.kind == "tokens":
+        yield from _check_tokens(figure)
+        return
     if not figure.series:
         key = "lines" if figure.kind == "lines" else "parts"
         yield f"'{key}' is empty", "figure-key", "write one entry at least"
@@ -84,6 +87,28 @@ def _check_rows(figure: Figure) -> Iterator[Fault]:
         yield "bars need sizes of 0 or more, one above 0", "figure-number", AGAIN
     if len(figure.series) > 1 and not figure.total:
         yield "the key 'total' is missing", "missing-key", "add 'total:', the head of the sums"
+
+
+def _check_tokens(figure: Figure) -> Iterator[Fault]:
+    rows = entries(figure.record, figure.rows)
+    for row in rows:
+        name, tokens = row["id"], entries(row, "tokens")
+        if not tokens or len(tokens) != len(row["tokens"]):
+            yield f"the row '{name}' has no list 'tokens'", "figure-tokens", AGAIN
+        elif not isinstance(row.get("right", True), bool):
+            message = f"'right' in the row '{name}' is neither true nor false"
+            yield message, "figure-tokens", AGAIN
+        elif not all(map(_is_token, tokens)):
+            message = f"a token of '{name}' lacks 'token', 'special' or 'label'"
+            yield message, "figure-tokens", AGAIN
+    for (name, spoken), count in Counter((r["id"], r.get("language")) for r in rows).items():
+        if count > 1:
+            yield f"the record has {count} rows '{name}' in '{spoken}'", "figure-rows", AGAIN
+
+
+def _is_token(token: Mapping[str, Any]) -> bool:
+    kinds = {"token": str, "special": bool, "label": int}
+    return all(isinstance(token.get(key), kind) for key, kind in kinds.items())
 
 
 def check_caption(figure: Figure, code: str) -> Iterator[Fault]:

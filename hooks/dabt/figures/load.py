@@ -16,8 +16,9 @@ from dabt.yamlsource import Findings
 
 LINES = ("figure", "kind", "source", "x", "y", "lines", "caption")
 BARS = ("figure", "kind", "source", "rows", "heading", "parts", "names", "caption")
-OPTIONAL = {"lines": ("mark-lowest",), "bars": ("total", "digits")}
-KINDS = {"lines": LINES, "bars": BARS}
+TOKENS = ("figure", "kind", "source", "rows", "names", "caption")
+OPTIONAL = {"lines": ("mark-lowest",), "bars": ("total", "digits"), "tokens": ()}
+KINDS = {"lines": LINES, "bars": BARS, "tokens": TOKENS}
 MOST_DIGITS = 6
 SCALES = ("linear", "logarithmic")
 Codes = tuple[str, ...]
@@ -54,7 +55,7 @@ def _read(root: Node, findings: Findings, slug: str, examples: Path, codes: Code
     record = _read_record(values.get("source"), findings, examples)
     if findings.problems:
         return None
-    parts = _read_lines if kind == "lines" else _read_bars
+    parts = {"lines": _read_lines, "bars": _read_bars, "tokens": _read_tokens}[kind]
     figure = Figure(
         slug=slug,
         kind=kind,
@@ -149,24 +150,35 @@ def _read_axis(node: Node, findings: Findings, codes: Codes, needed: tuple[str, 
 
 
 def _read_bars(values: Nodes, findings: Findings, codes: Codes, record: Record) -> dict[str, Any]:
-    rows = yamlsource.text_of(values["rows"], findings)
     parts = yamlsource.items(values["parts"], findings)
-    found = entries(record, rows)
-    if not found or len(found) != len(record[rows]) or not all("id" in one for one in found):
-        message = f"the record has no list '{rows}' of rows with an 'id'"
-        findings.at(values["rows"], message, "figure-key", did_you_mean(rows, sorted(record)))
+    rows = _read_rows(values, findings, codes, record)
+    if not rows:
         return {"series": ()}
-    named = sorted(str(entry["id"]) for entry in found)
-    names = yamlsource.entries(values["names"], findings, tuple(named), tuple(named))
     total = values.get("total")
-    return {
-        "rows": rows,
-        "series": tuple(_read_series(item, findings, codes, record, rows) for item in parts),
-        "names": {key: _read_words(node, findings, codes) for key, node in names.items()},
+    return rows | {
+        "series": tuple(_read_series(i, findings, codes, record, rows["rows"]) for i in parts),
         "heading": _read_words(values["heading"], findings, codes),
         "total": _read_words(total, findings, codes) if total is not None else None,
         "digits": _read_digits(values.get("digits"), findings),
     }
+
+
+def _read_tokens(values: Nodes, findings: Findings, codes: Codes, record: Record) -> dict[str, Any]:
+    return {"series": ()} | _read_rows(values, findings, codes, record)
+
+
+def _read_rows(values: Nodes, findings: Findings, codes: Codes, record: Record) -> dict[str, Any]:
+    """Return the list of rows that a figure draws, and a name for each; empty when it is none."""
+    rows = yamlsource.text_of(values["rows"], findings)
+    found = entries(record, rows)
+    if not found or len(found) != len(record[rows]) or not all("id" in one for one in found):
+        message = f"the record has no list '{rows}' of rows with an 'id'"
+        findings.at(values["rows"], message, "figure-key", did_you_mean(rows, sorted(record)))
+        return {}
+    named = tuple(sorted({str(entry["id"]) for entry in found}))
+    names = yamlsource.entries(values["names"], findings, named, named)
+    words = {key: _read_words(node, findings, codes) for key, node in names.items()}
+    return {"rows": rows, "names": words}
 
 
 def _read_digits(node: Node | None, findings: Findings) -> int:

@@ -29,9 +29,9 @@ class Series:
 class Figure:
     """A figure file with the record it draws.
 
-    `kind` is "lines" or "bars". A caption may hold {first_1}, {last_1}, {low_1}, {at_1} (where the
-    lowest is), {high_1} and {top_1} (where the highest is) for series 1, 2, … A plain name writes
-    the number as it comes (`2e-5`), {low_1:.2f} with two digits.
+    `kind` is "lines", "bars" or "tokens". A caption may hold {first_1}, {last_1}, {low_1}, {at_1}
+    (where the lowest is), {high_1} and {top_1} (where the highest is) for series 1, 2, … A plain
+    name writes the number as it comes (`2e-5`), {low_1:.2f} with two digits.
     """
 
     slug: str
@@ -57,8 +57,15 @@ class Figure:
             if across in entry and series.key in entry
         )
 
+    def choose_rows(self, language: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the rows in a language, or those of the first one; all when rows have none."""
+        rows = self.record[self.rows]
+        spoken = [row.get("language", "") for row in rows]
+        wanted = language if language in spoken else spoken[0]
+        return tuple(row for row, one in zip(rows, spoken, strict=True) if one == wanted)
+
     def summarise(self) -> dict[str, float]:
-        """Return the numbers that a caption may name; bars have none."""
+        """Return the numbers that a caption may name; only lines have some."""
         values: dict[str, float] = {}
         for index, series in enumerate(self.series if self.x else (), 1):
             points = self.read_points(series)

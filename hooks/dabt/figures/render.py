@@ -7,6 +7,7 @@ from dabt.figures.bars import Bars, Row, draw_bars
 from dabt.figures.lines import Chart, Line, draw_chart
 from dabt.figures.model import Figure
 from dabt.figures.scale import write_number
+from dabt.figures.tokens import draw_tokens, read_row
 from dabt.languages import localise_number
 from dabt.ui import Ui
 
@@ -15,7 +16,7 @@ TABLE_ROWS = 24
 
 def render_figure(figure: Figure, language: str, ui: Ui) -> str:
     """Return the `<figure>` of a figure in one language."""
-    body = _render_lines if figure.kind == "lines" else _render_bars
+    body = {"lines": _render_lines, "bars": _render_bars, "tokens": _render_tokens}[figure.kind]
     return (
         f'<figure class="dabt-figure dabt-figure--{figure.kind}" id="figure-{figure.slug}" '
         f'data-figure="{figure.slug}">{body(figure, language, ui)}</figure>'
@@ -119,3 +120,11 @@ def _render_bars(figure: Figure, language: str, ui: Ui) -> str:
     )
     caption = f"<figcaption>{escape(write_caption(figure, language))}</figcaption>"
     return f"{draw_bars(bars)}{_draw_legend(figure, language)}{caption}"
+
+
+def _render_tokens(figure: Figure, language: str, ui: Ui) -> str:
+    recorded = figure.choose_rows(language)
+    longest = max((row["tokens"] for row in recorded), key=len)
+    rows = tuple(read_row(figure.names[row["id"]][language], row, longest) for row in recorded)
+    caption = f"<figcaption>{escape(write_caption(figure, language))}</figcaption>"
+    return f"{draw_tokens(rows, language, ui)}{caption}"
