@@ -22,7 +22,7 @@ def on_page_markdown(markdown, *, page, config, files):
 
 
 def on_page_content(html, *, page, config, files):
-    """Let the template load glossary.js only where there is something for it to do."""
-    if 'class="dabt-terms"' in html or 'class="dabt-glossary"' in html:
-        page.meta["uses"] = [*page.meta.get("uses", []), "glossary"]
+    """Let the template load a script only where there is something for it to do."""
+    used = [name for name in ("glossary", "terms") if f'class="dabt-{name}"' in html]
+    page.meta["uses"] = [*page.meta.get("uses", []), *used]
     return html

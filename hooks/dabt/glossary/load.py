@@ -18,7 +18,7 @@ TERM_KEYS = ("id", "en", "name", "forms", "also", "define", "taught", "mark", "a
 AVOID_KEYS = ("language", "form", "pattern", "write", "why", "severity")
 TAUGHT = re.compile(r"(?P<page>(?:[a-z0-9-]+/)*[a-z0-9-]+)(?:#(?P<section>[a-z0-9-]+))?")
 SEVERITIES = {"error": "error", "warning": "warning"}
-MARKS = {"yes": True, "no": False}
+MARKS = {"section": "section", "once": "once", "no": "no"}
 Nodes = Mapping[str, Node]
 
 
@@ -54,7 +54,7 @@ def _read_term(node: Node, reading: Reading) -> tuple[Term, tuple[Avoided, ...]]
         forms=_read_words(values.get("forms"), reading),
         also=_read_words(values.get("also"), reading),
         taught=_read_taught(values.get("taught"), reading),
-        mark=read_choice(values.get("mark"), "mark", MARKS, True, reading),
+        mark=read_choice(values.get("mark"), "mark", MARKS, "section", reading),
     )
     return term, _read_avoided(values.get("avoid"), name, reading)
 

@@ -37,7 +37,7 @@ class Avoided:
 class Term:
     """One idea: its name, other forms found in texts, words people search for, a definition.
 
-    `mark` is false for a word too common, or with too many meanings, to be marked in chapters.
+    `mark` says where chapters mark it: "section" (its first use in each), "once" (a page) or "no".
     """
 
     id: str
@@ -48,7 +48,7 @@ class Term:
     forms: Words = field(default_factory=dict)
     also: Words = field(default_factory=dict)
     taught: tuple[Target, ...] = ()
-    mark: bool = True
+    mark: str = "section"
 
     def written(self, language: str) -> tuple[str, ...]:
         """What a text of a language may hold: the name, then the other forms."""

@@ -118,11 +118,11 @@ def _entry(term: Term, shown: Shown) -> Markup:
 
 
 def _names(term: Term, shown: Shown) -> Iterator[Markup]:
-    """The English name, then the name in each other language of the course."""
+    """The English name, then the name in each other language of the course, if it differs."""
     isolated = Markup('<span lang="{}" dir="{}">{}</span>')
     yield isolated.format("en", "ltr", term.english)
     for one in shown.languages:
-        if one.code != shown.language:
+        if one.code != shown.language and term.name[one.code] != term.english:
             yield isolated.format(one.code, one.direction, term.name[one.code])
 
 

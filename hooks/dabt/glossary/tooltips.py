@@ -2,8 +2,8 @@
 
 A Markdown extension. It works on the tree, when code, quizzes and figures are still out of reach;
 headings, links, captions, titles of boxes and heads of tables are left alone. The definitions of
-the terms marked follow the text, hidden and each one once: `docs/assets/glossary.js` shows them,
-and without it the marks are links.
+the terms marked, their first sentences, follow the text, hidden and each one once:
+`docs/assets/terms.js` shows them, and without it the marks are links.
 """
 
 import re
@@ -20,7 +20,7 @@ from dabt.glossary.matching import Finder, finder
 from dabt.glossary.model import Glossary, Term
 from dabt.glossary.page import PAGE, anchor
 from dabt.links import relative_link
-from dabt.quiz.inline import to_html, typeset
+from dabt.quiz.inline import to_html
 from dabt.ui import Ui
 
 # After inline markup, attributes and links (whose address is no longer looked at): the last one.
@@ -82,11 +82,14 @@ class _MarkTerms(Treeprocessor):
 
     def run(self, root: Element) -> None:
         self.used: dict[str, None] = {}
-        self.seen: set[str] = set()
+        # No mark above the first section: what opens a chapter is read at one stroke.
+        self.seen = set(self.terms)
         before: Element | None = None
         for child in list(root):
-            if child.tag in ("h1", "h2"):
-                self.seen = self._taught_in(child.get("id", ""))
+            if child.tag in HEADINGS:
+                if child.tag == "h2":
+                    self.seen = {one for one in self.used if self.terms[one].mark == "once"}
+                self.seen |= self._taught_in(child.get("id", ""))
             elif not (child.tag == "ol" and self._is_annotated(before)):
                 self._mark(child)
             before = child
@@ -95,10 +98,11 @@ class _MarkTerms(Treeprocessor):
 
     def _taught_in(self, section: str) -> set[str]:
         """The terms that a section teaches: it needs no mark for them."""
+        here = (self.setting.page, section)
         return {
             term.id
             for term in self.terms.values()
-            if any((one.page, one.section) == (self.setting.page, section) for one in term.taught)
+            if any((one.page, one.section) == here for one in term.taught)
         }
 
     def _is_annotated(self, before: Element | None) -> bool:
@@ -118,15 +122,17 @@ class _MarkTerms(Treeprocessor):
         if element.tag in SKIPPED or classes & SKIPPED_CLASSES or self._holds_raw(element):
             return
         children = list(element)
-        first = self._split(element.text or "")
+        ahead = element.text or ""
+        first = self._split(ahead)
         element.text = first[0]
         at = _insert(element, 0, first[1])
         before: Element | None = None
         for child in children:
-            if not (child.tag == "ol" and self._is_annotated(before)):
+            english = child.tag == "em" and ahead.endswith("(")
+            if not english and not (child.tag == "ol" and self._is_annotated(before)):
                 self._mark(child)
-            before = child
-            tail = self._split(child.tail or "")
+            before, ahead = child, child.tail or ""
+            tail = self._split(ahead)
             child.tail = tail[0]
             at = _insert(element, at + 1, tail[1])
 
@@ -183,12 +189,11 @@ def definitions(terms: Sequence[Term], setting: Setting) -> str:
     """The hidden definitions of a page's marked terms."""
     language = setting.language
     entries = Markup("").join(
-        Markup('<p id="def-{}"><b>{}</b> (<span lang="en" dir="ltr">{}</span>){}{}</p>').format(
+        Markup('<p id="def-{}"><b>{}</b> (<span lang="en" dir="ltr">{}</span>)<br>{}</p>').format(
             term.id,
             to_html(term.name[language], language),
             term.english,
-            typeset(" : " if language == "fr" else ": ", language),
-            to_html(term.define[language], language),
+            to_html(first_sentence(term.define[language]), language),
         )
         for term in terms
     )
@@ -198,3 +203,8 @@ def definitions(terms: Sequence[Term], setting: Setting) -> str:
             more, entries
         )
     )
+
+
+def first_sentence(text: str) -> str:
+    """A definition up to the end of its first sentence: it says what the thing is."""
+    return re.split(r"(?<=\.)\s", text, maxsplit=1)[0]
