@@ -97,7 +97,10 @@ class Finder:
 def finder(glossary: Glossary, language: str) -> Finder:
     """The finder of a glossary's terms that are to be marked."""
     forms = [
-        (form, term.id) for term in glossary.terms if term.mark for form in term.written(language)
+        (form, term.id)
+        for term in glossary.terms
+        if term.mark != "no"
+        for form in term.written(language)
     ]
     forms.sort(key=lambda pair: len(pair[0]), reverse=True)
     return _finder(tuple(forms), language)

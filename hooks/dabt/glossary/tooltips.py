@@ -171,7 +171,7 @@ class _MarkTerms(Treeprocessor):
         return link
 
     def _add_definitions(self, root: Element) -> None:
-        box = SubElement(root, "div")
+        box = SubElement(root, "p")
         box.text = self.md.htmlStash.store(
             definitions([self.terms[i] for i in self.used], self.setting)
         )
