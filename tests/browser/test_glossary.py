@@ -99,6 +99,8 @@ def test_every_definition_is_whole_on_a_phone(new_context, path):
     marks = page.locator("a.dabt-term")
     assert marks.count() > 20
     for index in range(0, marks.count(), 5):
+        page.mouse.move(1, 1)
+        expect(tip(page)).to_be_hidden()
         mark = marks.nth(index)
         mark.hover()
         shown = tip(page).locator("a")

@@ -1,9 +1,13 @@
 """The file of the glossary: every fault is told with its place."""
 
+import json
+
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
 from dabt.glossary.load import check_taught, read_glossary
-from tests.glossary.small_glossary import LANGUAGES, SMALL, read
+from tests.glossary.small_glossary import LANGUAGES, ROOT, SMALL, read
 
 FAULTS = {
     "missing language": (
@@ -64,3 +68,25 @@ def test_the_glossary_of_the_course(course_glossary):
         for language in ("ar", "fr"):
             assert term.define[language].endswith("."), term.id
             assert len(term.define[language]) <= 220, (term.id, language)
+
+
+# What only the loader sees: names that two entries share, patterns, places.
+UNSEEN = {"same id", "same form", "form of another term", "form that is avoided", "broken pattern"}
+
+
+def refusals(text: str) -> list[str]:
+    schema = json.loads((ROOT / "docs/_data/glossary.schema.json").read_text("utf-8"))
+    return [
+        error.message for error in Draft202012Validator(schema).iter_errors(yaml.safe_load(text))
+    ]
+
+
+def test_the_schema_accepts_what_is_right():
+    assert refusals(SMALL) == []
+    assert refusals((ROOT / "docs/_data/glossary.yml").read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("fault", sorted(set(FAULTS) - UNSEEN))
+def test_the_schema_refuses_what_the_loader_refuses(fault: str):
+    old, new, _ = FAULTS[fault]
+    assert refusals(SMALL.replace(old, new, 1))
