@@ -48,7 +48,20 @@ ARABIC = [
     ("(LoRA)", "LoRA", "lora"),
     ("مع ZeRO-2 وحده", "ZeRO-2", "zero"),
 ]
-NOT_ARABIC = ["خسارتها", "الموزون", "وزنها", "مرموز", "دفعتان", "رمزية", "FLoRA", "LoRA-XS", "كامل"]
+NOT_ARABIC = [
+    "نسخًا معلَّمة",
+    "فرق من رتبة 5e-07",
+    "سلّمها دفعة واحدة",
+    "خسارتها",
+    "الموزون",
+    "وزنها",
+    "مرموز",
+    "دفعتان",
+    "رمزية",
+    "FLoRA",
+    "LoRA-XS",
+    "كامل",
+]
 
 FRENCH = [
     ("une perte", "perte", "loss"),
@@ -115,6 +128,16 @@ def test_the_longest_wins_and_none_is_inside_another(course_glossary):
         ("norme du gradient", "gradient-norm")
     ]
     assert found(course_glossary, "ar", "خسارة التحقق") == [("خسارة التحقق", "validation-set")]
+
+
+def test_an_article_on_the_first_word_only_makes_a_sentence(course_glossary):
+    assert found(course_glossary, "ar", "الرمز حشو") == []
+    assert found(course_glossary, "ar", "رمز الحشو") == [("رمز الحشو", "padding")]
+    assert found(course_glossary, "ar", "الرموز الخاصة") == [("الرموز الخاصة", "special-token")]
+
+
+def test_the_shadda_of_a_sun_letter_changes_nothing(course_glossary):
+    assert found(course_glossary, "ar", "الرّموز") == [("الرّموز", "token")]
 
 
 def test_places_are_those_of_the_text_as_it_was():

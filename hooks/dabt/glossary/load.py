@@ -14,7 +14,7 @@ from dabt.problems import Problem, did_you_mean
 from dabt.quiz.fields import Reading, read_choice, read_slug, read_text
 
 ROOT_KEYS = ("terms", "avoid")
-TERM_KEYS = ("id", "en", "name", "forms", "also", "define", "taught", "mark", "avoid")
+TERM_KEYS = ("id", "en", "name", "forms", "except", "also", "define", "taught", "mark", "avoid")
 AVOID_KEYS = ("language", "form", "pattern", "write", "why", "severity")
 TAUGHT = re.compile(r"(?P<page>(?:[a-z0-9-]+/)*[a-z0-9-]+)(?:#(?P<section>[a-z0-9-]+))?")
 SEVERITIES = {"error": "error", "warning": "warning"}
@@ -52,6 +52,7 @@ def _read_term(node: Node, reading: Reading) -> tuple[Term, tuple[Avoided, ...]]
         define=read_text(values["define"], reading) if "define" in values else {},
         at=reading.place(node),
         forms=_read_words(values.get("forms"), reading),
+        exceptions=_read_words(values.get("except"), reading),
         also=_read_words(values.get("also"), reading),
         taught=_read_taught(values.get("taught"), reading),
         mark=read_choice(values.get("mark"), "mark", MARKS, "section", reading),

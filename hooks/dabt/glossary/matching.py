@@ -14,6 +14,7 @@ from functools import cache
 from dabt.glossary.model import Glossary
 
 TATWEEL = "\u0640"
+SHADDA = "\u0651"
 # Hamza and madda above or below a letter are part of the letter; the other marks are vowels.
 LETTER_MARKS = frozenset("\u0653\u0654\u0655")
 SAME = {"’": "'", "ʼ": "'", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2011": "-"}
@@ -80,39 +81,63 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Form:
+    """One form of a term; without a term, words in which a form of one is something else."""
+
+    words: str
+    term: str = ""
+
+
+@dataclass(frozen=True)
 class Finder:
     """Finds the terms of a glossary in texts of one language; the longest of several wins."""
 
     pattern: re.Pattern[str]
-    names: tuple[str, ...]
+    forms: tuple[Form, ...]
 
     def find(self, text: str) -> Iterator[Found]:
         """The terms of a text, none inside another, in their order."""
         plain = normalise(text)
         for match in self.pattern.finditer(plain.text):
+            form = self.forms[int(match.lastgroup.removeprefix("t"))]
             start, end = plain.place(*match.span())
-            yield Found(start, end, self.names[int(match.lastgroup.removeprefix("t"))])
+            if form.term and not _is_other_word(form.words, match[0], text[start:end]):
+                yield Found(start, end, form.term)
+
+
+def _is_other_word(form: str, plain: str, text: str) -> bool:
+    """Whether Arabic words that have the letters of a form are another word, or a sentence.
+
+    نسخًا معلَّمة (marked copies) is not مَعْلَمة; الرمز حشو (the token is padding), with an article
+    on the first word only, is not رمز حشو.
+    """
+    sun = len(re.findall(f"{ARTICLE}.{SHADDA}", text))
+    if text.count(SHADDA) - sun > form.count(SHADDA):
+        return True
+    first, *others = plain.split()
+    if not others or form.startswith(ARTICLE) or others[0].startswith(ARTICLE):
+        return False
+    return re.match(DEFINITE, first) is not None
 
 
 def finder(glossary: Glossary, language: str) -> Finder:
     """The finder of a glossary's terms that are to be marked."""
-    forms = [
-        (form, term.id)
-        for term in glossary.terms
-        if term.mark != "no"
-        for form in term.written(language)
-    ]
-    forms.sort(key=lambda pair: len(pair[0]), reverse=True)
+    forms = []
+    for term in glossary.terms:
+        if term.mark != "no":
+            forms += [Form(words, term.id) for words in term.written(language)]
+            forms += [Form(words) for words in term.exceptions.get(language, ())]
+    forms.sort(key=lambda form: len(form.words), reverse=True)
     return _finder(tuple(forms), language)
 
 
 @cache
-def _finder(forms: tuple[tuple[str, str], ...], language: str) -> Finder:
-    """The finder of some (form, term), made once for all pages."""
-    choices = "|".join(f"(?P<t{i}>{flexible(form, language)})" for i, (form, _) in enumerate(forms))
+def _finder(forms: tuple[Form, ...], language: str) -> Finder:
+    """The finder of some forms, made once for all pages."""
+    choices = (f"(?P<t{i}>{flexible(form.words, language)})" for i, form in enumerate(forms))
     before = PREFIX if language == "ar" else ""
-    pattern = f"{BEGIN}{before}(?:{choices or '(?!)'}){END}"
-    return Finder(re.compile(pattern, re.IGNORECASE), tuple(name for _, name in forms))
+    pattern = f"{BEGIN}{before}(?:{'|'.join(choices) or '(?!)'}){END}"
+    return Finder(re.compile(pattern, re.IGNORECASE), forms)
 
 
 def flexible(form: str, language: str) -> str:

@@ -37,6 +37,8 @@ class Avoided:
 class Term:
     """One idea: its name, other forms found in texts, words people search for, a definition.
 
+    `exceptions` are longer words in which a form does not mean the term.
+
     `mark` says where chapters mark it: "section" (its first use in each), "once" (a page) or "no".
     """
 
@@ -46,6 +48,7 @@ class Term:
     define: Text
     at: Location
     forms: Words = field(default_factory=dict)
+    exceptions: Words = field(default_factory=dict)
     also: Words = field(default_factory=dict)
     taught: tuple[Target, ...] = ()
     mark: str = "section"
