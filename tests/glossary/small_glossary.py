@@ -26,7 +26,7 @@ terms:
   - id: step
     en: step
     name: {ar: خطوة, fr: pas}
-    mark: no
+    mark: never
     define: {ar: تعديل واحد., fr: Une mise à jour.}
   - id: lora
     en: LoRA

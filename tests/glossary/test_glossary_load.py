@@ -23,7 +23,7 @@ FAULTS = {
     "same form": ("fr: pas}", "fr: pertes}", None),
     "form of another term": ("fr: pas}", "fr: Perte}", "duplicate-form"),
     "form that is avoided": ("fr: pas}", "fr: recomputer}", "avoided-form"),
-    "unknown mark": ("mark: no", "mark: never", "value"),
+    "unknown mark": ("mark: never", "mark: always", "value"),
     "not a place": ("later/page", "later/page.md", "taught"),
     "broken pattern": ("(?:e[rsz]?|ent)", "(?:e[rsz]?|ent", "pattern"),
     "form and pattern": ("form: التخصيص الدقيق,", "form: x, pattern: y,", "avoid"),

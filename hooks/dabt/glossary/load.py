@@ -18,7 +18,7 @@ TERM_KEYS = ("id", "en", "name", "forms", "except", "also", "define", "taught", 
 AVOID_KEYS = ("language", "form", "pattern", "write", "why", "severity")
 TAUGHT = re.compile(r"(?P<page>(?:[a-z0-9-]+/)*[a-z0-9-]+)(?:#(?P<section>[a-z0-9-]+))?")
 SEVERITIES = {"error": "error", "warning": "warning"}
-MARKS = {"section": "section", "once": "once", "no": "no"}
+MARKS = {"section": "section", "once": "once", "never": "never"}
 Nodes = Mapping[str, Node]
 
 

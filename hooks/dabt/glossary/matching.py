@@ -124,7 +124,7 @@ def finder(glossary: Glossary, language: str) -> Finder:
     """The finder of a glossary's terms that are to be marked."""
     forms = []
     for term in glossary.terms:
-        if term.mark != "no":
+        if term.mark != "never":
             forms += [Form(words, term.id) for words in term.written(language)]
             forms += [Form(words) for words in term.exceptions.get(language, ())]
     forms.sort(key=lambda form: len(form.words), reverse=True)

@@ -39,7 +39,7 @@ class Term:
 
     `exceptions` are longer words in which a form does not mean the term.
 
-    `mark` says where chapters mark it: "section" (its first use in each), "once" (a page) or "no".
+    `mark` says where chapters mark it: "section" (its first use in each), "once" (a page) or "never".
     """
 
     id: str
