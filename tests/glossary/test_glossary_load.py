@@ -68,6 +68,8 @@ def test_the_glossary_of_the_course(course_glossary):
         for language in ("ar", "fr"):
             assert term.define[language].endswith("."), term.id
             assert len(term.define[language]) <= 220, (term.id, language)
+            shown = term.english.lower()
+            assert not [word for word in term.also.get(language, ()) if word.lower() in shown]
 
 
 # What only the loader sees: names that two entries share, patterns, places.

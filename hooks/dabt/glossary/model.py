@@ -38,8 +38,7 @@ class Term:
     """One idea: its name, other forms found in texts, words people search for, a definition.
 
     `exceptions` are longer words in which a form does not mean the term.
-
-    `mark` says where chapters mark it: "section" (its first use in each), "once" (a page) or "never".
+    `mark` says where chapters mark it: its first use in each "section", "once" a page or "never".
     """
 
     id: str
