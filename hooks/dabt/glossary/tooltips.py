@@ -107,11 +107,8 @@ class _MarkTerms(Treeprocessor):
 
     def _is_annotated(self, before: Element | None) -> bool:
         """Whether an element is code whose explanations follow: the theme moves them into it."""
-        match = (
-            HTML_PLACEHOLDER_RE.fullmatch((before.text or "").strip())
-            if before is not None
-            else None
-        )
+        text = "" if before is None else (before.text or "").strip()
+        match = HTML_PLACEHOLDER_RE.fullmatch(text)
         return bool(match) and "annotate" in self._raw(match)[:200]
 
     def _raw(self, match: re.Match[str]) -> str:
