@@ -5,7 +5,7 @@ from pathlib import Path
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import get_plugin_logger
 
-from dabt.course import FigureRenderer, QuizRenderer, check_reviews, read_course
+from dabt.course import FigureRenderer, GlossaryRenderer, QuizRenderer, check_reviews, read_course
 from dabt.directives import Place, at_page, first_line, renderers, with_renderer
 from dabt.names import WholeNamesExtension
 from dabt.pages import path_in_tree
@@ -29,6 +29,7 @@ def on_config(config):
             log.warning(str(problem))
         known = with_renderer(config.markdown_extensions, "quiz", QuizRenderer(course))
         known = with_renderer(known, "figure", FigureRenderer(course))
+        known = with_renderer(known, "glossary", GlossaryRenderer(course))
         config.markdown_extensions = [*known, PlainCodeExtension(), WholeNamesExtension()]
     return config
 

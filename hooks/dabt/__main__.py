@@ -4,21 +4,25 @@ import argparse
 import sys
 from pathlib import Path
 
-from dabt.course import lint_course, read_course
+from dabt.course import lint_course, lint_words, read_course
 from dabt.problems import errors, report
 
 
 def check(root: Path) -> int:
-    """Check languages, interface strings, quizzes and pages; print all problems; 1 on errors."""
+    """Check data files, pages and the words of all texts; print all problems; 1 on errors."""
     course, problems = read_course(root / "docs")
     if not errors(problems):
-        problems += lint_course(course)
+        problems += (*lint_course(course), *lint_words(course, root / "docs"))
     if problems:
         print(report(problems))
     count = sum(len(quiz.questions) for quiz in course.quizzes.values())
     wrong = len(errors(set(problems)))
     warned = len(set(problems)) - wrong
-    read = f"{len(course.languages)} languages, {len(course.quizzes)} quizzes, {count} questions"
+    terms = len(course.glossary.terms)
+    read = (
+        f"{len(course.languages)} languages, {len(course.quizzes)} quizzes, "
+        f"{count} questions, {terms} terms"
+    )
     print(f"dabt: {read}: {wrong} errors, {warned} warnings")
     return 1 if wrong else 0
 

@@ -8,6 +8,10 @@ from dabt import directives, pages
 from dabt.crossing import check_crossing
 from dabt.directives import Place
 from dabt.figures import Figure, read_figures, render_figure
+from dabt.glossary.lint import lint_terms
+from dabt.glossary.load import check_taught, read_glossary
+from dabt.glossary.model import Glossary
+from dabt.glossary.page import Shown, render_glossary
 from dabt.languages import Language, load_languages
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.quiz.lint import lint_quiz
@@ -18,7 +22,7 @@ from dabt.quiz.render import Setting, render_quiz
 from dabt.snippets import check_includes
 from dabt.ui import Ui, read_ui
 
-DIRECTIVES = ("figure", "quiz")
+DIRECTIVES = ("figure", "glossary", "quiz")
 SectionIds = Mapping[str, frozenset[str]]
 
 
@@ -31,6 +35,7 @@ class Course:
     quizzes: Mapping[str, Quiz] = field(default_factory=dict)
     titles: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    glossary: Glossary = field(default_factory=Glossary)
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,21 @@ class FigureRenderer:
         return render_figure(self.course.figures[argument], place.language, self.course.ui)
 
 
+@dataclass(frozen=True)
+class GlossaryRenderer:
+    """The renderer of `::: glossary` for `dabt.directives`."""
+
+    course: Course
+
+    def __call__(self, argument: str, place: Place) -> str:
+        """The HTML of all terms. Raises DabtError for an argument: there is one glossary."""
+        if argument:
+            raise DabtError([_needless_argument(argument, place)])
+        course = self.course
+        shown = Shown(place.language, place.page, course.ui, course.titles, course.languages)
+        return render_glossary(course.glossary, shown)
+
+
 def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     """The course of a `docs` folder, with `examples` beside it, and all that is wrong with it."""
     data = docs / "_data"
@@ -68,6 +88,7 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
         return Course(), error.problems
     ui, problems = read_ui(data, languages)
     quizzes, found = read_quizzes(data / "quizzes", languages)
+    glossary, on_glossary = read_glossary(data / "glossary.yml", languages)
     examples = docs.parent / "examples"
     figures, on_figures = read_figures(data / "figures", examples, languages)
     unread = {path.stem for path in data.glob("quizzes/*.yml")} - {quiz.slug for quiz in quizzes}
@@ -77,16 +98,25 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
         for page in all_pages
         for name, title in pages.section_titles(page.text).items()
     }
-    course = Course(languages, ui, {quiz.slug: quiz for quiz in quizzes}, titles, figures)
+    by_slug = {quiz.slug: quiz for quiz in quizzes}
+    course = Course(languages, ui, by_slug, titles, figures, glossary)
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
     on_reviews = () if not all_pages else _check_sources(course, all_pages)
-    return course, (*problems, *found, *on_figures, *on_pages, *on_code, *on_reviews)
+    on_data = (*problems, *found, *on_figures, *on_glossary)
+    return course, (*on_data, *on_pages, *on_code, *on_reviews)
 
 
 def lint_course(course: Course) -> tuple[Problem, ...]:
     """The advice on all quizzes; only for a course without errors."""
     return tuple(problem for quiz in course.quizzes.values() for problem in lint_quiz(quiz))
+
+
+def lint_words(course: Course, docs: Path) -> tuple[Problem, ...]:
+    """What the glossary says of the words of all texts; not in a build, which it need not stop."""
+    codes = tuple(language.code for language in course.languages)
+    all_pages = pages.read_pages(docs, course.languages)
+    return tuple(lint_terms(course.glossary, docs.parent, all_pages, codes))
 
 
 def _check_pages(
@@ -114,6 +144,11 @@ def _check_pages(
             yield Problem(at.file, at.line, at.column, message, "orphan", mend, "warning")
 
 
+def _needless_argument(argument: str, place: Place) -> Problem:
+    message = f"'::: glossary' takes nothing after it, and '{argument}' is there"
+    return Problem(place.file, place.line, 1, message, "argument", "write '::: glossary' alone")
+
+
 def _unknown_figure(slug: str, place: Place, course: Course) -> Problem:
     mend = did_you_mean(slug, sorted(course.figures))
     return Problem(place.file, place.line, 1, f"unknown figure '{slug}'", "unknown-figure", mend)
@@ -126,6 +161,7 @@ def _check_sources(course: Course, all_pages: Iterable[pages.Page]) -> Iterator[
         sections[page.language][page.path] = names
     for language, known in sections.items():
         yield from check_reviews(course, language, known)
+        yield from check_taught(course.glossary, language, known)
 
 
 def check_reviews(course: Course, language: str, known: SectionIds) -> Iterator[Problem]:

@@ -15,6 +15,12 @@ CASES = {
     "page only in one language": (HOME, "", None, "parity-pages"),
     "heading with another id": (FRENCH, 'h2 id="goals"', 'h2 id="buts"', "parity-headings"),
     "heading missing": (FRENCH, '<h2 id="goals">Chapitre</h2>', "", "parity-headings"),
+    "term in one glossary only": (
+        FRENCH,
+        "<form>",
+        '<div class="dabt-glossary"><h3 id="term-loss">perte</h3></div><form>',
+        "parity-headings",
+    ),
     "other code": (FRENCH, "rank = 8", "rang = 8", "parity-code"),
     "figure missing": (FRENCH, "figure-loss", "figure-perte", "parity-figures"),
     "row missing": (FRENCH, "<tr><td>1</td></tr>", "", "parity-tables"),

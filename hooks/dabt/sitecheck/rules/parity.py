@@ -51,7 +51,12 @@ def _names(parts: list[Part]) -> str:
 
 
 def _headings(document: Document) -> list[Part]:
-    return [(f"{one.tag}#{one.get('id')}", one) for one in _content(document, *HEADINGS)]
+    """Those of a glossary last, by id: each language has them in the order of its alphabet."""
+    glossaries = list(document.with_class("dabt-glossary"))
+    found = [(f"{one.tag}#{one.get('id')}", one) for one in _content(document, *HEADINGS)]
+    terms = [part for part in found if any(around.holds(part[1]) for around in glossaries)]
+    others = [part for part in found if part not in terms]
+    return [*others, *sorted(terms, key=lambda part: part[0])]
 
 
 def _code(document: Document) -> list[Part]:
