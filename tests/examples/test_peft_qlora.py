@@ -10,7 +10,7 @@ import pytest
 import torch
 from bitsandbytes.nn import Linear4bit
 from program import EXAMPLES, load
-from transformers import BitsAndBytesConfig
+from transformers import BitsAndBytesConfig, TrainerCallback
 
 from common import guard
 from common.rows import read
@@ -21,6 +21,7 @@ from tiny import BASE
 
 qlora = load("peft/qlora/train.py")
 compare = load("peft/qlora/compare.py")
+with_trl = load("peft/qlora/with_trl.py")
 FOLDER = EXAMPLES / "peft/qlora"
 RECORD = json.loads((FOLDER / "record.json").read_text("utf-8"))
 COMPARE = json.loads((FOLDER / "compare.json").read_text("utf-8"))
@@ -239,6 +240,8 @@ def test_the_memory_of_the_docstring(shape, rows, card, size, lora_size) -> None
     assert round(found / 1e9, 1) == size
     assert round(qlora.predict(run_of_lora).total / 1e9, 1) == lora_size
     assert re.search(rf"\s{size} GB\s+{lora_size} GB\n", qlora.__doc__)
+    kept = qlora.needed(shape, replace(settings, keep_16_bits=True), card)
+    assert f" {kept / 1e9:.1f} GB\n" in with_trl.__doc__
 
 
 @pytest.fixture
@@ -293,6 +296,39 @@ def test_options() -> None:
         qlora.main(["--tiny", "--rank", "0"])
 
 
+# By TRL
+
+
+def test_trl_trains_as_the_program_does(tmp_path) -> None:
+    """Five steps: the loss that the program recorded, with an adapter in bf16."""
+    settings = replace(qlora.TINY, output=tmp_path)
+    trainer = with_trl.twin(settings, CPU, read(settings.data)[0])
+    layers = [m for m in trainer.model.modules() if isinstance(m, Linear4bit)]
+    assert len(layers) == 4 * 7 and layers[0].weight.quant_state.quant_type == "nf4"
+    assert trainer.model.get_input_embeddings().weight.dtype == torch.bfloat16
+    learnt = [p for p in trainer.model.parameters() if p.requires_grad]
+    assert {p.dtype for p in learnt} == {torch.bfloat16}
+    assert sum(p.numel() for p in learnt) == 71_680
+
+    class Stop(TrainerCallback):
+        def on_log(self, args, state, control, **kwargs) -> None:
+            control.should_training_stop = True
+
+    trainer.add_callback(Stop())
+    trainer.train()
+    old = RECORD["history"][0]
+    new = next(entry for entry in trainer.state.log_history if "loss" in entry)
+    assert new["step"] == old["step"] and new["loss"] == pytest.approx(old["loss"], abs=0.03)
+
+
+def test_what_trl_recorded() -> None:
+    found = json.loads((FOLDER / "trl.json").read_text("utf-8"))
+    assert found["loss_after"] == pytest.approx(RECORD["loss_after"], abs=0.01)
+    assert found["exact"] > 0.7 and f"{found['exact']:.1%}" in text("trl.txt")
+    with pytest.raises(SystemExit, match=r"^error: this program keeps no checkpoints\n  mend: "):
+        with_trl.main(["--tiny", "--resume"])
+
+
 # What was recorded
 
 
@@ -326,12 +362,13 @@ def test_the_base_is_that_of_the_course() -> None:
     assert str(BASE) == qlora.TINY.model and RECORD["settings"]["model"] == "base"
 
 
-@pytest.mark.parametrize("program", ["train", "compare"])
+@pytest.mark.parametrize("program", ["train", "compare", "with_trl"])
 def test_the_markers_of_each_region_count_from_one(program: str) -> None:
     source = (FOLDER / f"{program}.py").read_text("utf-8")
     regions = re.findall(r"\[start:([a-z]+)\](.*?)\[end:\1\]", source, re.DOTALL)
-    expected = ["settings", "quantization", "prepare", "arguments", "layers", "memory", "reload"]
-    assert [name for name, _ in regions] == (expected if program == "train" else ["kinds"])
+    train = ["settings", "quantization", "prepare", "arguments", "layers", "memory", "reload"]
+    expected = {"train": train, "compare": ["kinds"], "with_trl": ["trl"]}
+    assert [name for name, _ in regions] == expected[program]
     for name, body in regions:
         markers = [int(number) for number in re.findall(r"# \((\d+)\)!", body)]
         assert markers == list(range(1, len(markers) + 1)) and markers, name

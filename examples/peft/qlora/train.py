@@ -89,8 +89,8 @@ def quantization(card: guard.Card) -> BitsAndBytesConfig:
 
 def load(settings: Settings, card: guard.Card) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     """Load the tokenizer, and the base: each linear layer is quantized as it arrives."""
+    tokenizer = load_tokenizer(settings)
     with guard.explain("model", settings.model), guard.explain_memory():
-        tokenizer = AutoTokenizer.from_pretrained(settings.model)
         model = AutoModelForCausalLM.from_pretrained(
             settings.model,
             dtype=torch.float16 if card.precision == "fp16" else torch.bfloat16,  # (4)!
@@ -98,11 +98,18 @@ def load(settings: Settings, card: guard.Card) -> tuple[PreTrainedTokenizerBase,
             device_map={"": card.device},  # (5)!
         )
     keep_gradients(model)
+    return tokenizer, model
+    # --8<-- [end:quantization]
+
+
+def load_tokenizer(settings: Settings) -> PreTrainedTokenizerBase:
+    """Load the tokenizer with a chat template, the EOS of its answers, and padding."""
+    with guard.explain("model", settings.model):
+        tokenizer = AutoTokenizer.from_pretrained(settings.model)
     tokenizer.chat_template = tokenizer.chat_template or full.PLAIN_TEMPLATE
     tokenizer.eos_token_id = full.answer_end(tokenizer)
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    return tokenizer, model
-    # --8<-- [end:quantization]
+    return tokenizer
 
 
 def keep_gradients(model: PreTrainedModel) -> None:
