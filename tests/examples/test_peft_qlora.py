@@ -176,7 +176,8 @@ def test_the_end_of_an_answer_is_learnt(run) -> None:
 
 def test_reloading_gives_the_same_logits(run) -> None:
     row = run.rows[1][0]
-    assert qlora.reload(run.settings, CPU, run.model, row) == 0.0 == RECORD["reloaded"]
+    expected = qlora.lora.logits(run.model, row)
+    assert qlora.reload(run.settings, CPU, expected, row) == 0.0 == RECORD["reloaded"]
 
 
 # What is asked for
@@ -199,7 +200,8 @@ def test_a_card_without_bf16_computes_in_fp16(monkeypatch) -> None:
     found = SimpleNamespace(name="Tesla T4", total_memory=15_800_000_000)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: found)
     card = guard.find_card(tiny=False)
-    assert card == T4 and qlora.quantization(card).bnb_4bit_compute_dtype == torch.float16
+    assert card == T4 and qlora.place(card) == {"": 0} and qlora.place(CPU) == {"": "cpu"}
+    assert qlora.quantization(card).bnb_4bit_compute_dtype == torch.float16
 
 
 def test_the_optimiser_is_paged_and_in_8_bits_on_a_gpu(tmp_path) -> None:

@@ -78,7 +78,7 @@ def arguments(settings: qlora.Settings, card: guard.Card) -> SFTConfig:
         seed=settings.seed,
         model_init_kwargs={
             "dtype": torch.float16 if card.precision == "fp16" else torch.bfloat16,
-            "device_map": {"": card.device},
+            "device_map": qlora.place(card),
         },
     )
 
