@@ -351,6 +351,14 @@ def test_4_bits_learn_as_lora_does() -> None:
     assert text("compare.txt") == compare.table(COMPARE["kinds"]) + "\n"
 
 
+def test_the_budget_is_that_of_the_predictions() -> None:
+    found = compare.budget()
+    assert found == COMPARE["budget"] and text("budget.txt") == compare.budget_table(found) + "\n"
+    totals = {row["id"]: round(row["total"] / 1e9, 1) for row in found}
+    assert totals["lora"] == 20.1 and totals["qlora"] == 13.6 and totals["qlora-16"] == 9.5
+    assert found[3]["total"] == qlora.needed(PRESETS["qwen3-8b"], qlora.Settings(), T4)
+
+
 def test_the_comparison_starts_as_recorded() -> None:
     """A short run of two kinds again: the same losses before, and both learn."""
     for kind in ("lora", "qlora"):
@@ -369,7 +377,7 @@ def test_the_markers_of_each_region_count_from_one(program: str) -> None:
     source = (FOLDER / f"{program}.py").read_text("utf-8")
     regions = re.findall(r"\[start:([a-z]+)\](.*?)\[end:\1\]", source, re.DOTALL)
     train = ["settings", "quantization", "prepare", "arguments", "layers", "memory", "reload"]
-    expected = {"train": train, "compare": ["kinds"], "with_trl": ["trl"]}
+    expected = {"train": train, "compare": ["kinds", "budget"], "with_trl": ["trl"]}
     assert [name for name, _ in regions] == expected[program]
     for name, body in regions:
         markers = [int(number) for number in re.findall(r"# \((\d+)\)!", body)]

@@ -1,17 +1,19 @@
-"""What 4 bits cost: QLoRA beside LoRA, the same rows, seeds and steps; and the library's defaults.
+"""What 4 bits save and cost: memory by method, and QLoRA beside LoRA, the same rows and seeds.
 
 Chapter peft/qlora of the course. Any computer, no network, a few minutes on a processor:
 
     python examples/peft/qlora/compare.py
     python examples/peft/qlora/compare.py --record      refresh compare.json and outputs/compare.txt
 
-Each run trains the tiny model from the same base; only what holds the base's linear layers differs.
+Memory is predicted for an 8B model. Each run trains the tiny model from the same base; only what
+holds the base's linear layers differs: fp32, NF4 as QLoRA asks for it, the library's defaults.
 Time is that of the processor, as a ratio to LoRA's: what a GPU shows depends on its kernels.
 """
 
 import argparse
 import sys
 import time
+import warnings
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -31,6 +33,7 @@ from common import guard, record
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
+from memory import PRESETS, Run, predict
 from tiny import BASE
 
 HERE = Path(__file__).resolve().parent
@@ -111,6 +114,44 @@ def table(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
+# --8<-- [start:budget]
+def budget() -> list[dict]:
+    """Predict, in bytes, what an 8B model needs by method: the batch of train.py's default."""
+    shape, settings = PRESETS["qwen3-8b"], qlora.Settings()
+    sizes = {"rows": settings.batch_size, "length": settings.max_tokens, "rank": settings.rank}
+    runs = {
+        "full": Run(shape, **sizes),
+        "lora": Run(shape, method="lora", **sizes),
+        "qlora-16": Run(shape, method="qlora", optimizer="adamw-8bit", **sizes),  # (1)!
+    }
+    rows = []
+    for name, one in (*runs.items(), ("qlora", runs["qlora-16"])):
+        found = predict(one)
+        cast = (qlora.cast_bytes(shape), qlora.autocast_bytes(one)) if name == "qlora" else (0, 0)
+        row = {
+            "id": name,
+            "weights": found.weights + cast[0],  # (2)!
+            "learning": found.gradients + found.optimizer,
+            "step": found.copies + found.activations + found.logits + cast[1],
+            "cuda": found.context,
+        }
+        rows.append(row | {"total": sum(size for key, size in row.items() if key != "id")})
+    return rows
+    # --8<-- [end:budget]
+
+
+def budget_table(rows: list[dict]) -> str:
+    """Write the predictions in GB."""
+    names = {"full": "full", "lora": "LoRA", "qlora-16": "QLoRA, no cast", "qlora": "QLoRA"}
+    lines = [f"GB, Qwen3-8B{'':6}weights  gradients, states  step   CUDA   total"]
+    for row in rows:
+        weights, learning, step, cuda, total = (row[key] / 1e9 for key in list(row)[1:])
+        lines.append(
+            f"{names[row['id']]:16}{weights:9.1f}{learning:19.1f}{step:6.1f}{cuda:7.1f}{total:8.1f}"
+        )
+    return "\n".join(lines)
+
+
 def main(argv: list[str] | None = None) -> None:
     """Train each kind with each seed, show the table, and record."""
     parser = argparse.ArgumentParser(
@@ -119,6 +160,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--record", action="store_true", help="refresh compare.json and outputs/")
     folder = HERE if parser.parse_args(argv).record else None
     guard.hush()
+    warnings.filterwarnings("ignore", "`(is_)?gradient_checkpointing", FutureWarning)  # PEFT's
+    sizes = budget()
+    record.show(budget_table(sizes), folder, "budget.txt")
     parts, runs = read(full.TINY.data), []
     for seed in SEEDS:  # the kinds alternate: what else the computer does disturbs all alike
         for kind in KINDS:
@@ -129,7 +173,8 @@ def main(argv: list[str] | None = None) -> None:
     if folder:
         versions = {"peft": version("peft"), "bitsandbytes": version("bitsandbytes")}
         settings = record.settings(lora.TINY) | {"seeds": SEEDS}
-        record.write(folder, versions | settings | {"kinds": rows, "runs": runs}, "compare.json")
+        found = versions | settings | {"budget": sizes, "kinds": rows, "runs": runs}
+        record.write(folder, found, "compare.json")
 
 
 if __name__ == "__main__":
