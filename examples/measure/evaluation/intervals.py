@@ -23,7 +23,8 @@ def wilson(right: int, rows: int) -> tuple[float, float]:
     middle = (share + square / (2 * rows)) / (1 + square / rows)  # (1)!
     spread = math.sqrt(share * (1 - share) / rows + square / (4 * rows * rows))
     half = Z * spread / (1 + square / rows)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    low = 0.0 if right == 0 else middle - half  # (2)!
+    return low, 1.0 if right == rows else middle + half
     # --8<-- [end:wilson]
 
 
