@@ -4,6 +4,7 @@ import json
 import math
 import os
 import shutil
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -27,8 +28,9 @@ def hush() -> None:
     """Silence what libraries say about things that are as they should be.
 
     transformers reports a tied output layer as missing at each load, and shows a progress bar for
-    every small load and save.
+    every small load and save; peft asks it for activation checkpointing by the old name.
     """
+    warnings.filterwarnings("ignore", "`is_gradient_checkpointing` is deprecated", FutureWarning)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
 
