@@ -4,12 +4,13 @@ import json
 import math
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 from program import EXAMPLES, load
 
-from common import guard
+from common import guard, record
 from common.rows import read
 from memory import PRESETS, Run, predict
 from tiny import facts
@@ -108,7 +109,9 @@ def test_an_adapter_leaves_the_base_alone(rows, base) -> None:
 
 
 def test_the_memory_of_a_step_is_what_was_predicted(rows) -> None:
-    found = forget.memory(forget.TINY, CARD, rows[0])
+    tokenizer, model = forget.load(forget.TINY, CARD)
+    collate = partial(forget.loop.collate, pad=tokenizer.pad_token_id)
+    found = record.memory(model, rows[0], collate, forget.TINY.batch_size)
     assert found["predicted_memory_bytes"] == RECORD["predicted_memory_bytes"]
     assert found["peak_memory_bytes"] == pytest.approx(RECORD["peak_memory_bytes"], rel=0.02)
     assert found["peak_memory_bytes"] == pytest.approx(found["predicted_memory_bytes"], rel=0.1)

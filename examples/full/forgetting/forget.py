@@ -22,6 +22,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -31,7 +32,6 @@ from peft import LoraConfig, get_peft_model
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
-from common.peak import step_peak
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
@@ -330,33 +330,6 @@ def answers(models: dict[str, PreTrainedModel], tokenizer, request: dict) -> str
     # --8<-- [end:answers]
 
 
-@torch.no_grad()
-def held_out_loss(model: PreTrainedModel, rows: list[dict], pad: int) -> float:
-    """Mean loss of the learnt tokens of rows, in nats."""
-    return model.eval()(**loop.collate(rows, pad)).loss.item()
-
-
-def memory(settings: Settings, card: guard.Card, rows: list[dict]) -> dict[str, int]:
-    """Measure the peak of a step of full fine-tuning over the longest rows, and predict it."""
-    tokenizer, model = load(settings, card)
-    longest = sorted(rows, key=lambda row: len(row["input_ids"]))[-settings.batch_size :]
-    length = loop.collate(longest, 0)["input_ids"].shape[1]
-    shape = read_config(model.config.to_dict())
-    wanted = Run(
-        shape,
-        precision="fp32",
-        rows=settings.batch_size,
-        length=length,
-        recompute=False,
-        context=0,
-    )
-    once = replace(full.TINY, batch_size=settings.batch_size, epochs=2)
-    training = loop.fit(model, longest, once, tokenizer.pad_token_id)
-    next(training)
-    peak = step_peak(model, lambda: next(training))
-    return {"peak_memory_bytes": peak, "predicted_memory_bytes": predict(wanted).total}
-
-
 def check_memory(settings: Settings, card: guard.Card) -> None:
     """Predict the peak on a GPU before any weight is loaded; refuse what cannot fit."""
     if card.device == "cpu":
@@ -423,16 +396,17 @@ def main(argv: list[str] | None = None) -> None:
         lines[f"between_{key}"] = average(curves["between"], before, key)
     if not folder:
         return
-    pad = tokenizer.pad_token_id
+    collate = partial(loop.collate, pad=tokenizer.pad_token_id)
     facts_of_run = {
         "settings": {"chance": CHANCE, "seeds": list(seeds), "batch_size": settings.batch_size},
         "parameters": base.num_parameters(),
         "rows": {"train": len(rows[0]), "validation": len(rows[1])},
         "seconds": runs[0]["seconds"],
-        "loss_before": held_out_loss(base, rows[1], pad),
-        "loss_after": held_out_loss(models["full"], rows[1], pad),
+        "loss_before": record.held_out_loss(base, rows[1], collate),
+        "loss_after": record.held_out_loss(models["full"], rows[1], collate),
     }
-    facts_of_run |= memory(settings, card, rows[0]) | {"before": before, "difference": gap}
+    facts_of_run |= record.memory(base, rows[0], collate, settings.batch_size)
+    facts_of_run |= {"before": before, "difference": gap}
     record.write(folder, facts_of_run | {"retention": summary, "runs": runs} | lines)
 
 

@@ -24,6 +24,7 @@ import torch
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
+    DataCollatorForSeq2Seq,
     PretrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -237,6 +238,19 @@ def check_memory(card: guard.Card, config: PretrainedConfig, settings: Settings)
         )
 
 
+def costs(settings: Settings, card: guard.Card, model: PeftModel, tokenizer, rows: list) -> dict:
+    """Measure the held-out loss before and after, and the peak of a step beside its prediction."""
+    collate = DataCollatorForSeq2Seq(tokenizer, pad_to_multiple_of=8, return_tensors="pt")
+    base = load(settings, card)[1].to(model.device)
+    model.set_adapter("default")
+    losses = {
+        "loss_before": record.held_out_loss(base, rows[1], collate),
+        "loss_after": record.held_out_loss(model, rows[1], collate),
+    }
+    fresh = attach(base, settings)
+    return losses | record.memory(fresh, rows[0], collate, settings.batch_size, settings.rank)
+
+
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
@@ -327,6 +341,7 @@ def main(argv: list[str] | None = None) -> None:
     questions = [{"instruction": f["question"], "context": ""} for f in facts()[:3]]
     record.show(ask_both(model, tokenizer, parts[1][:2] + questions), folder, "two.txt")
     if folder:
+        sizes |= costs(settings, card, model, tokenizer, rows)
         facts_of_run = {"peft": version("peft")} | record.settings(settings) | sizes
         record.write(folder, facts_of_run | measures | found | record.history(log))
 

@@ -152,7 +152,7 @@ def launch(settings: train.Settings, way: str, tiny: bool, last: str | None) -> 
         callbacks=[guard.StopOnNan()],
     )
     check_given(way, trainer)
-    with guard.explain_memory():
+    with guard.explain_memory(args.output_dir):
         trainer.train(resume_from_checkpoint=last)
     if trainer.is_fsdp_enabled:
         trainer.accelerator.state.fsdp_plugin.set_state_dict_type("FULL_STATE_DICT")  # (3)!
