@@ -22,15 +22,17 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+from common.peak import PeakMemory, step_peak
+
+# isort: split
 import torch
 from bitsandbytes.optim import AdamW8bit, AdamW32bit, GlobalOptimManager
 from torch.nn.functional import cross_entropy
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import LlamaConfig, LlamaForCausalLM, PrinterCallback, Trainer, TrainingArguments
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
-from common.peak import PeakMemory, step_peak
 from memory import (
     PRESETS,
     RECIPES,

@@ -25,17 +25,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import torch
-from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
-
-from peft import LoraConfig, get_peft_model
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
 from common.rows import read
+
+# isort: split
+import torch
+from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
+
 from full.traditional import loop
 from full.traditional import train as full
 from memory import Run, predict, read_config
+from peft import LoraConfig, get_peft_model
 from tiny import DATA, exact, facts
 
 HERE = Path(__file__).resolve().parent

@@ -19,6 +19,11 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+from common.rows import read
+
+# isort: split
 import torch
 from transformers import (
     AutoConfig,
@@ -32,9 +37,6 @@ from transformers import (
     set_seed,
 )
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
-from common.rows import read
 from tiny import BASE, DATA, exact, recall
 
 HERE = Path(__file__).resolve().parent

@@ -20,6 +20,11 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+from common.rows import read
+
+# isort: split
 import torch
 from transformers import (
     AutoConfig,
@@ -31,14 +36,10 @@ from transformers import (
     set_seed,
 )
 
-from peft import LoraConfig, PeftModel, get_peft_model
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
-from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
 from memory import Run, count_lora, predict, read_config
+from peft import LoraConfig, PeftModel, get_peft_model
 from tiny import BASE, facts
 
 HERE = Path(__file__).resolve().parent

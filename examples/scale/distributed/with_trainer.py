@@ -21,6 +21,11 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard
+from common.rows import read
+
+# isort: split
 import torch
 from transformers import (
     AutoConfig,
@@ -31,9 +36,6 @@ from transformers import (
 )
 from transformers.utils import logging
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard
-from common.rows import read
 from full.traditional.train import encode_all
 from scale.distributed import train
 
