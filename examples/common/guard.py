@@ -4,6 +4,8 @@ import json
 import math
 import os
 import shutil
+import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -27,8 +29,9 @@ def hush() -> None:
     """Silence what libraries say about things that are as they should be.
 
     transformers reports a tied output layer as missing at each load, and shows a progress bar for
-    every small load and save.
+    every small load and save; peft asks it for activation checkpointing by the old name.
     """
+    warnings.filterwarnings("ignore", "`is_gradient_checkpointing` is deprecated", FutureWarning)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
 
@@ -79,8 +82,8 @@ def explain(kind: str, name: str) -> Iterator[None]:
 
 
 @contextmanager
-def explain_memory() -> Iterator[None]:
-    """Turn a full card into one line and its cure."""
+def explain_memory(output: str | Path | None = None) -> Iterator[None]:
+    """Turn a full card into one line and its cure; and Ctrl+C into what is kept in `output`."""
     try:
         yield
     except torch.OutOfMemoryError:
@@ -88,6 +91,19 @@ def explain_memory() -> Iterator[None]:
             "the card's memory is full",
             "halve --batch-size (accumulation makes up for it), or end what else uses the card",
         )
+    except KeyboardInterrupt:
+        print(f"\nstopped: {_kept(output)}", file=sys.stderr)
+        raise SystemExit(130) from None
+
+
+def _kept(output: str | Path | None) -> str:
+    """Say from where a stopped run can go on."""
+    if output is None:
+        return "the last complete checkpoint, if there is one, is kept; --resume goes on from it"
+    last = _last_complete(Path(output))
+    if last is None:
+        return f"there is no checkpoint yet in {output}; the same command starts again"
+    return f"{last.name} is kept in {output}; the same command with --resume goes on from it"
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -149,12 +165,8 @@ def check_disk(folder: Path, parameters: int) -> None:
 
 
 def last_checkpoint(folder: Path, resume: bool) -> str | None:
-    """Find where to resume; refuse to mix two runs in a folder, or to resume what never started.
-
-    Trainer writes `trainer_state.json` last: a checkpoint without it was cut while being written.
-    """
-    found = [path.parent for path in folder.glob("checkpoint-*/trainer_state.json")]
-    last = max(found, key=lambda path: int(path.name.split("-")[1]), default=None)
+    """Find where to resume; refuse to mix two runs in a folder, or to resume what never started."""
+    last = _last_complete(folder)
     if last and not resume:
         stop(
             f"{folder} holds an unfinished run ({last.name})",
@@ -163,6 +175,15 @@ def last_checkpoint(folder: Path, resume: bool) -> str | None:
     if resume and not last:
         stop(f"nothing to resume in {folder}", "start without --resume, or name another --output")
     return str(last) if last else None
+
+
+def _last_complete(folder: Path) -> Path | None:
+    """Find the last complete checkpoint.
+
+    Trainer writes `trainer_state.json` last: a checkpoint without it was cut while being written.
+    """
+    found = [path.parent for path in folder.glob("checkpoint-*/trainer_state.json")]
+    return max(found, key=lambda path: int(path.name.split("-")[1]), default=None)
 
 
 def read_jsonl(path: Path, columns: Sequence[str]) -> list[dict]:

@@ -5,13 +5,16 @@ import math
 import platform
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from common.peak import step_peak
+from memory import Run, count_parameters, predict, read_config
 
 PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "safetensors", "numpy")
 
@@ -42,6 +45,48 @@ def peak_memory() -> int:
         return torch.cuda.max_memory_allocated()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
+
+
+@torch.no_grad()
+def held_out_loss(model: PreTrainedModel, rows: Sequence[dict], collate: Callable) -> float:
+    """Mean loss of the learnt tokens of rows, in nats."""
+    training, losses, tokens = model.training, 0.0, 0
+    model.eval()
+    for first in range(0, len(rows), 32):
+        batch = collate(list(rows[first : first + 32]))
+        batch = {name: tensor.to(model.device) for name, tensor in batch.items()}
+        learnt = int((batch["labels"] != -100).sum())
+        losses += model(**batch).loss.item() * learnt
+        tokens += learnt
+    model.train(training)
+    return losses / tokens
+
+
+def memory(
+    model: PreTrainedModel, rows: Sequence[dict], collate: Callable, batch_size: int, rank: int = 0
+) -> dict[str, int]:
+    """Measure the peak of a step over the longest rows, in fp32, and predict it.
+
+    The model is changed: give one of its own. `rank` is that of its adapter. examples/memory counts
+    a frozen base in 16 bits, as on a GPU; in fp32 it has 2 B/parameter more.
+    """
+    longest = sorted(rows, key=lambda row: len(row["input_ids"]))[-batch_size:]
+    batch = {name: tensor.to(model.device) for name, tensor in collate(longest).items()}
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-5)
+
+    def step() -> None:
+        model(**batch).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    model.train()
+    step()
+    peak, shape = step_peak(model, step), read_config(model.config.to_dict())
+    sizes = {"rows": batch_size, "length": batch["input_ids"].shape[1], "rank": rank or 16}
+    method = {"method": "lora" if rank else "full", "precision": "fp32", "recompute": False}
+    predicted = predict(Run(shape, context=0, **sizes, **method)).total
+    predicted += 2 * count_parameters(shape).total if rank else 0
+    return {"peak_memory_bytes": peak, "predicted_memory_bytes": predicted}
 
 
 def history(log: Sequence[dict]) -> dict[str, list[dict]]:

@@ -2,8 +2,11 @@
 
 import pytest
 import torch
+from transformers import LlamaForCausalLM
 
+from common import guard, record
 from common.peak import PeakMemory, step_peak
+from tiny import BASE, pad
 
 
 def test_the_tracker_counts_what_is_alive() -> None:
@@ -39,3 +42,42 @@ def test_a_step_is_weights_states_and_the_most_it_adds(momentum: float, states: 
     unused = torch.ones(1_000_000)
     assert peak == step_peak(model, step), "what a step does not touch is not its own"
     del unused
+
+
+def test_ctrl_c_says_what_is_kept(tmp_path, capsys) -> None:
+    def stopped(*output) -> str:
+        with pytest.raises(SystemExit) as end, guard.explain_memory(*output):
+            raise KeyboardInterrupt
+        assert end.value.code == 130
+        assert end.value.__suppress_context__, "no traceback of what was running"
+        return capsys.readouterr().err.strip()
+
+    assert stopped(tmp_path) == (
+        f"stopped: there is no checkpoint yet in {tmp_path}; the same command starts again"
+    )
+    (tmp_path / "checkpoint-60").mkdir()
+    (tmp_path / "checkpoint-60/trainer_state.json").write_text("{}", "utf-8")
+    (tmp_path / "checkpoint-75").mkdir()  # cut while it was written
+    assert stopped(str(tmp_path)) == (
+        f"stopped: checkpoint-60 is kept in {tmp_path};"
+        " the same command with --resume goes on from it"
+    )
+    assert "--resume goes on from it" in stopped()
+
+
+def test_a_mean_loss_does_not_depend_on_how_rows_are_batched() -> None:
+    model = LlamaForCausalLM.from_pretrained(BASE, dtype=torch.float32)
+    rows = [
+        {"input_ids": list(range(5, 12 + n % 4)), "labels": [-100] * 3 + list(range(8, 12 + n % 4))}
+        for n in range(40)
+    ]
+
+    def collate(chosen: list[dict]) -> dict[str, torch.Tensor]:
+        width = max(len(row["input_ids"]) for row in chosen)
+        fill = {"input_ids": 0, "labels": -100}
+        return {k: torch.tensor([pad(row[k], width, v) for row in chosen]) for k, v in fill.items()}
+
+    with torch.no_grad():
+        whole = model(**collate(rows)).loss.item()
+    assert record.held_out_loss(model, rows, collate) == pytest.approx(whole, rel=1e-5)
+    assert model.training is False

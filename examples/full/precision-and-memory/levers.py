@@ -19,15 +19,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+from common.peak import PeakMemory
+
+# isort: split
 import torch
 from bitsandbytes.optim import AdamW8bit
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 from transformers import LlamaConfig, LlamaForCausalLM
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
-from common.peak import PeakMemory
 from memory import PRESETS, Run, Shape, predict, saved_bytes
 
 HERE = Path(__file__).resolve().parent

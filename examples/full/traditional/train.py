@@ -19,6 +19,11 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+from common.rows import read
+
+# isort: split
 import torch
 from transformers import (
     AutoConfig,
@@ -32,9 +37,6 @@ from transformers import (
     set_seed,
 )
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
-from common.rows import read
 from tiny import BASE, DATA, exact, recall
 
 HERE = Path(__file__).resolve().parent
@@ -175,7 +177,7 @@ def launch(
         processing_class=tokenizer,  # (2)!
         callbacks=[guard.StopOnNan()],
     )
-    with guard.explain_memory():
+    with guard.explain_memory(args.output_dir):
         trainer.train(resume_from_checkpoint=last)  # (3)!
     trainer.save_model()  # (4)!
     trainer.save_state()
@@ -281,7 +283,18 @@ def main(argv: list[str] | None = None) -> None:
         record.show(record.measure_table(measures), folder, "measures.txt")
     if folder:
         facts = record.settings(settings) | record.sizes(model, rows, log)
+        facts |= costs(settings, model, tokenizer, rows)
         record.write(folder, facts | measures | record.history(log))
+
+
+def costs(settings: Settings, model: PreTrainedModel, tokenizer, rows: list[list[dict]]) -> dict:
+    """Measure the held-out loss before and after, and the peak of a step beside its prediction."""
+    collate = DataCollatorForSeq2Seq(tokenizer, pad_to_multiple_of=8, return_tensors="pt")
+    base = load(settings)[1].to(model.device)
+    return {
+        "loss_before": record.held_out_loss(base, rows[1], collate),
+        "loss_after": record.held_out_loss(model, rows[1], collate),
+    } | record.memory(base, rows[0], collate, settings.batch_size)
 
 
 def measure(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: list[dict]) -> dict:

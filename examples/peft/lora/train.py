@@ -20,24 +20,26 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+from common.rows import read
+
+# isort: split
 import torch
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
+    DataCollatorForSeq2Seq,
     PretrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     set_seed,
 )
 
-from peft import LoraConfig, PeftModel, get_peft_model
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
-from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
 from memory import Run, count_lora, predict, read_config
+from peft import LoraConfig, PeftModel, get_peft_model
 from tiny import BASE, facts
 
 HERE = Path(__file__).resolve().parent
@@ -237,6 +239,19 @@ def check_memory(card: guard.Card, config: PretrainedConfig, settings: Settings)
         )
 
 
+def costs(settings: Settings, card: guard.Card, model: PeftModel, tokenizer, rows: list) -> dict:
+    """Measure the held-out loss before and after, and the peak of a step beside its prediction."""
+    collate = DataCollatorForSeq2Seq(tokenizer, pad_to_multiple_of=8, return_tensors="pt")
+    base = load(settings, card)[1].to(model.device)
+    model.set_adapter("default")
+    losses = {
+        "loss_before": record.held_out_loss(base, rows[1], collate),
+        "loss_after": record.held_out_loss(model, rows[1], collate),
+    }
+    fresh = attach(base, settings)
+    return losses | record.memory(fresh, rows[0], collate, settings.batch_size, settings.rank)
+
+
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
@@ -327,6 +342,7 @@ def main(argv: list[str] | None = None) -> None:
     questions = [{"instruction": f["question"], "context": ""} for f in facts()[:3]]
     record.show(ask_both(model, tokenizer, parts[1][:2] + questions), folder, "two.txt")
     if folder:
+        sizes |= costs(settings, card, model, tokenizer, rows)
         facts_of_run = {"peft": version("peft")} | record.settings(settings) | sizes
         record.write(folder, facts_of_run | measures | found | record.history(log))
 

@@ -20,6 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import bitsandbytes.functional as bnb
 import torch
 from bitsandbytes.nn import Linear4bit
@@ -33,8 +37,6 @@ from transformers import (
 )
 from transformers.utils import logging
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from memory import PRESETS, count_parameters, read_config
 from memory.recipes import nf4_bytes
 from small import path_or_none

@@ -21,6 +21,11 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard
+from common.rows import read
+
+# isort: split
 import torch
 from transformers import (
     AutoConfig,
@@ -31,9 +36,6 @@ from transformers import (
 )
 from transformers.utils import logging
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard
-from common.rows import read
 from full.traditional.train import encode_all
 from scale.distributed import train
 
@@ -152,7 +154,7 @@ def launch(settings: train.Settings, way: str, tiny: bool, last: str | None) -> 
         callbacks=[guard.StopOnNan()],
     )
     check_given(way, trainer)
-    with guard.explain_memory():
+    with guard.explain_memory(args.output_dir):
         trainer.train(resume_from_checkpoint=last)
     if trainer.is_fsdp_enabled:
         trainer.accelerator.state.fsdp_plugin.set_state_dict_type("FULL_STATE_DICT")  # (3)!
