@@ -37,7 +37,7 @@ ENVIRONMENTS = {
     "dev": Environment(".venv", ("requirements.txt", "requirements-dev.txt")),
     "examples": Environment(
         ".venv-examples",
-        ("examples/requirements.txt",),
+        ("examples/requirements.txt", "examples/measure/evaluation/requirements.txt"),
         ("pytest", "pytest-xdist"),
         "requirements-dev.txt",
         "2 to 5 minutes",

@@ -307,3 +307,11 @@ def test_a_model_and_an_adapter_are_loaded_beside_their_base(base, parts, tmp_pa
         models = score.load_pair(score.TINY, tuned, folder, card)
         first, second = (score.read_all(one, rows, 0) for one in models.values())
         assert first == second
+
+
+def test_without_the_harness_its_requirements_are_named() -> None:
+    code = "import sys; sys.modules['lm_eval'] = None; sys.argv = ['harness.py'];"
+    code += f"import runpy; runpy.run_path({str(FOLDER / 'harness.py')!r}, run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert re.fullmatch(r"error: [^\n]+\n  mend: [^\n]+\n", done.stderr)

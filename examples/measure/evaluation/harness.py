@@ -1,7 +1,8 @@
 """A task of one's own in lm-evaluation-harness, and the command for the tasks that it ships.
 
-Chapter measure/evaluation of the course. The tiny base chooses among four capitals, in Arabic,
-French and English; so does what a short training makes of it. Offline, on the processor:
+Chapter measure/evaluation of the course; it needs this folder's requirements.txt too. The tiny base
+chooses among four capitals, in Arabic, French and English; so does what a short training makes of
+it. Offline, on the processor:
 
     python examples/measure/evaluation/harness.py --tiny
     python examples/measure/evaluation/harness.py --tiny --write      writes tasks/*.jsonl anew
@@ -24,10 +25,17 @@ from contextlib import chdir
 from pathlib import Path
 
 import torch
-from lm_eval import simple_evaluate
-from lm_eval.models.huggingface import HFLM
-from lm_eval.tasks import TaskManager
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+try:
+    from lm_eval import simple_evaluate
+    from lm_eval.models.huggingface import HFLM
+    from lm_eval.tasks import TaskManager
+except ModuleNotFoundError:
+    raise SystemExit(
+        "error: lm_eval is not installed\n"
+        "  mend: pip install -r examples/measure/evaluation/requirements.txt"
+    ) from None
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
