@@ -77,13 +77,20 @@ def answer(settings: dict[str, object]) -> dict[str, int]:
     unknown = sorted(set(settings) - {field.name for field in SETTINGS} - {"model"})
     if unknown:
         raise ValueError(f"unknown settings {', '.join(unknown)}")
-    budget = predict(build_run(settings))
-    return {**asdict(budget), "static": budget.static, "total": budget.total}
+    return list_bytes(predict(build_run(settings)))
+
+
+def list_bytes(budget: Budget) -> dict[str, int]:
+    """Return the consumers by name, then sums: static state, the two moments, the peak."""
+    parts = asdict(budget)
+    del parts["accumulate"]
+    sums = ("static", "at_loss", "at_step", "total")
+    return parts | {name: getattr(budget, name) for name in sums}
 
 
 def write_budget(budget: Budget) -> str:
     """Return the table that people read: each consumer in GB and in GiB."""
-    rows = {**asdict(budget), "static": budget.static, "total": budget.total}
+    rows = list_bytes(budget)
     lines = [f"{'':12}{'GB':>10}{'GiB':>10}"]
     lines += [f"{name:12}{size / 1e9:10.2f}{size / 2**30:10.2f}" for name, size in rows.items()]
     return "\n".join(lines)
