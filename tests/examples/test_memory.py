@@ -24,6 +24,9 @@ from transformers import (
 from common.peak import step_peak
 from memory import PRESETS, RECIPES, Run, Shape, count_lora, count_parameters, predict, read_config
 from memory.activations import logit_bytes, saved_bytes
+from memory.calculator import describe
+from memory.cards import CARDS
+from memory.duration import seconds, seconds_at, training_operations
 from memory.recipes import nf4_bytes, state_bytes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -349,3 +352,29 @@ def test_the_recorded_recipes_are_the_formulas() -> None:
     assert [(row["id"], row["total"]) for row in recorded] == [
         (recipe.id, recipe.total) for recipe in RECIPES
     ]
+
+
+def test_the_recorded_calculator_is_what_the_formulas_say() -> None:
+    """Fresh, or: python examples/memory --record."""
+    text = (EXAMPLES / "memory" / "calculator.json").read_text("utf-8")
+    assert json.loads(text) == json.loads(json.dumps(describe()))
+    assert set(describe()["names"]) == set(PRESETS)
+
+
+def test_a_card_holds_a_little_less_than_its_chips() -> None:
+    for card in CARDS:
+        assert 0.9 * card.sold * 2**30 < card.usable < card.sold * 2**30
+
+
+def test_time_from_operations_and_from_a_throughput() -> None:
+    """8B, 13.5 million tokens: 0.65 EFLOP; 10,000 examples, 3 epochs, 8 a second: 3,750 s."""
+    parameters, tokens = 8_030_261_248, 13_500_000
+    whole = training_operations(parameters, tokens)
+    assert whole / 1e18 == pytest.approx(0.65, abs=0.005)
+    assert training_operations(parameters, tokens, recompute=True) * 3 == whole * 4
+    assert training_operations(parameters, tokens, adapters=True) * 3 == whole * 2
+    assert seconds(whole, peak=1e15, utilization=0.5) == pytest.approx(1301, abs=1)
+    assert seconds_at(10_000, 3, 8) == 3750
+    for call in (lambda: seconds(1, 0, 0.5), lambda: seconds(1, 1, 2), lambda: seconds_at(1, 1, 0)):
+        with pytest.raises(ValueError, match=r"above 0"):
+            call()
