@@ -1,11 +1,18 @@
-"""MkDocs adapter: quizzes and figures; the whole course is checked before anything is written."""
+"""MkDocs adapter: the directives; the whole course is checked before anything is written."""
 
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import get_plugin_logger
 
-from dabt.course import FigureRenderer, GlossaryRenderer, QuizRenderer, check_reviews, read_course
+from dabt.course import (
+    CalculatorRenderer,
+    FigureRenderer,
+    GlossaryRenderer,
+    QuizRenderer,
+    check_reviews,
+    read_course,
+)
 from dabt.directives import Place, at_page, first_line, renderers, with_renderer
 from dabt.names import WholeNamesExtension
 from dabt.pages import path_in_tree
@@ -30,6 +37,7 @@ def on_config(config):
         known = with_renderer(config.markdown_extensions, "quiz", QuizRenderer(course))
         known = with_renderer(known, "figure", FigureRenderer(course))
         known = with_renderer(known, "glossary", GlossaryRenderer(course))
+        known = with_renderer(known, "calculator", CalculatorRenderer(course))
         config.markdown_extensions = [*known, PlainCodeExtension(), WholeNamesExtension()]
     return config
 
@@ -48,9 +56,10 @@ def on_page_markdown(markdown, *, page, config, files):
 
 
 def on_page_content(html, *, page, config, files):
-    """Let the template load quiz.js and quiz.css only where a quiz is."""
-    if 'class="dabt-quiz"' in html:
-        page.meta["uses"] = [*page.meta.get("uses", []), "quiz"]
+    """Let the template load a script and its styles only where they are used."""
+    marks = {"quiz": 'class="dabt-quiz"', "calculator": 'class="dabt-calc"'}
+    if found := [name for name, mark in marks.items() if mark in html]:
+        page.meta["uses"] = [*page.meta.get("uses", []), *found]
     return html
 
 

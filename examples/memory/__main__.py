@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from memory import PRESETS, RECIPES, Budget, Run, count_parameters, predict, read_config
+from memory.calculator import describe
 
 FOLDER = Path(__file__).resolve().parent
 SETTINGS = tuple(field for field in fields(Run) if field.name != "shape")
@@ -25,6 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.record:
             write_recipes(FOLDER / "recipes.json")
+            write_calculator(FOLDER / "calculator.json")
         elif options.list:
             print(list_presets())
         elif options.json:
@@ -50,7 +52,7 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
             parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
     parser.add_argument("--list", action="store_true", help="show the presets and stop")
     parser.add_argument("--json", action="store_true", help="read settings from the input as JSON")
-    parser.add_argument("--record", action="store_true", help="write recipes.json for the course")
+    parser.add_argument("--record", action="store_true", help="write the course's *.json")
     return parser.parse_args(arguments)
 
 
@@ -77,13 +79,20 @@ def answer(settings: dict[str, object]) -> dict[str, int]:
     unknown = sorted(set(settings) - {field.name for field in SETTINGS} - {"model"})
     if unknown:
         raise ValueError(f"unknown settings {', '.join(unknown)}")
-    budget = predict(build_run(settings))
-    return {**asdict(budget), "static": budget.static, "total": budget.total}
+    return list_bytes(predict(build_run(settings)))
+
+
+def list_bytes(budget: Budget) -> dict[str, int]:
+    """Return the consumers by name, then sums: static state, the two moments, the peak."""
+    parts = asdict(budget)
+    del parts["accumulate"]
+    sums = ("static", "at_loss", "at_step", "total")
+    return parts | {name: getattr(budget, name) for name in sums}
 
 
 def write_budget(budget: Budget) -> str:
     """Return the table that people read: each consumer in GB and in GiB."""
-    rows = {**asdict(budget), "static": budget.static, "total": budget.total}
+    rows = list_bytes(budget)
     lines = [f"{'':12}{'GB':>10}{'GiB':>10}"]
     lines += [f"{name:12}{size / 1e9:10.2f}{size / 2**30:10.2f}" for name, size in rows.items()]
     return "\n".join(lines)
@@ -100,6 +109,12 @@ def write_recipes(path: Path) -> None:
     """Write the bytes per parameter of each recipe, from which the course draws its figure."""
     rows = [asdict(recipe) | {"total": recipe.total} for recipe in RECIPES]
     path.write_text(json.dumps({"recipes": rows}, indent=1) + "\n", encoding="utf-8")
+
+
+def write_calculator(path: Path) -> None:
+    """Write what the calculator of the course's site needs, a key a line."""
+    lines = (f" {json.dumps(key)}: {json.dumps(value)}" for key, value in describe().items())
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dabt import directives, pages
+from dabt.calculator import check_calculator, read_calculator, render_calculator
 from dabt.crossing import check_crossing
 from dabt.directives import Place
 from dabt.figures import Figure, read_figures, render_figure
@@ -22,7 +24,7 @@ from dabt.quiz.render import Setting, render_quiz
 from dabt.snippets import check_includes
 from dabt.ui import Ui, read_ui
 
-DIRECTIVES = ("figure", "glossary", "quiz")
+DIRECTIVES = ("calculator", "figure", "glossary", "quiz")
 SectionIds = Mapping[str, frozenset[str]]
 
 
@@ -36,6 +38,7 @@ class Course:
     titles: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     figures: Mapping[str, Figure] = field(default_factory=dict)
     glossary: Glossary = field(default_factory=Glossary)
+    calculator: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,17 @@ class GlossaryRenderer:
         return render_glossary(course.glossary, shown)
 
 
+@dataclass(frozen=True)
+class CalculatorRenderer:
+    """The renderer of `::: calculator memory` for `dabt.directives`."""
+
+    course: Course
+
+    def __call__(self, argument: str, place: Place) -> str:
+        """The HTML of a calculator directive. Raises DabtError for an unknown calculator."""
+        return render_calculator(argument, place, self.course.calculator, self.course.ui)
+
+
 def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     """The course of a `docs` folder, with `examples` beside it, and all that is wrong with it."""
     data = docs / "_data"
@@ -99,7 +113,8 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
         for name, title in pages.section_titles(page.text).items()
     }
     by_slug = {quiz.slug: quiz for quiz in quizzes}
-    course = Course(languages, ui, by_slug, titles, figures, glossary)
+    numbers = read_calculator(examples)
+    course = Course(languages, ui, by_slug, titles, figures, glossary, numbers)
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
     on_reviews = () if not all_pages else _check_sources(course, all_pages)
@@ -132,6 +147,9 @@ def _check_pages(
         yield from problems
         shown |= slugs
         for one in found:
+            if one.name == "calculator" and not one.nested:
+                problem = check_calculator(one, page.file, course.calculator)
+                yield from (problem,) if problem else ()
             if one.name == "figure" and not one.nested and one.argument not in course.figures:
                 yield _unknown_figure(
                     one.argument, Place(page.file, one.line, page.language), course

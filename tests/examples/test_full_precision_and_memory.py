@@ -218,9 +218,11 @@ def test_the_peaks_are_those_of_the_record(peaks) -> None:
 def test_the_baseline_is_what_the_formula_predicts(peaks, ids) -> None:
     """At the peak, where the loss is, the gradients of a step do not exist yet."""
     settings = {"precision": "fp32", "recompute": False, "context": 0}
-    budget = predict(Run(levers.TINY, rows=ids.shape[0], length=ids.shape[1], **settings))
-    expected = budget.total - budget.gradients
+    run = Run(levers.TINY, rows=ids.shape[0], length=ids.shape[1], **settings)
+    expected = predict(replace(run, accumulate=False)).total
     assert peaks["baseline"]["peak"] == pytest.approx(expected, rel=0.005)
+    smaller = replace(run, rows=ids.shape[0] // levers.PIECES)
+    assert peaks["accumulation"]["peak"] == pytest.approx(predict(smaller).total, rel=0.005)
 
 
 def test_every_step_of_the_ladder_goes_down(peaks) -> None:

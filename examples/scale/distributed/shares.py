@@ -6,7 +6,9 @@
 
 Static state is 16 B/parameter: fp32 weights, gradients and two moments, or 16-bit weights and
 gradients with an fp32 copy. What a stage shares out is divided by the number of GPUs; activations
-and logits are not. Sources: examples/memory, and Rajbhandari et al. 2019 (arXiv 1910.02054).
+and logits are not, nor is what ZeRO-3 and FSDP2 gather while they compute: one layer at a time, and
+the tables of embeddings and head. Sources: examples/memory, and Rajbhandari et al. 2019 (arXiv
+1910.02054).
 """
 
 import argparse

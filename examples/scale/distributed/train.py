@@ -6,14 +6,15 @@ Chapter scale/distributed of the course. with_trainer.py does the same with Trai
     python examples/scale/distributed/train.py                                  one free T4
     torchrun --nproc-per-node 2 examples/scale/distributed/train.py             two free T4
     torchrun --nproc-per-node 2 examples/scale/distributed/train.py --model Qwen/Qwen3-1.7B-Base
-        two cards of 24 GB: 18.6 GB on each with FSDP2, 36.0 GB with DDP
+        two cards of 24 GB: 19.3 GB on each with FSDP2, 36.0 GB with DDP
     torchrun --nproc-per-node 8 examples/scale/distributed/train.py --model Qwen/Qwen3-8B-Base
-        eight cards of 80 GB: 21.6 GB on each with FSDP2, 152.0 GB with DDP
+        eight cards of 80 GB: 24.5 GB on each with FSDP2, 152.0 GB with DDP
 
 Memory of each GPU, predicted before any weight is loaded: 16 B/parameter of static state, divided
-by the number of GPUs with FSDP2 and not with DDP; then its own activations and logits. shares.py
+by the number of GPUs with FSDP2 and not with DDP; then its own activations and logits, and with
+FSDP2 the 16-bit weights that it gathers, a layer at a time, and those of both tables. shares.py
 prints the table. Qwen2.5-0.5B on T4, which compute no bf16 and so train in fp32: 12.6 GB on one, or
-on each of two with DDP; 8.7 GB with FSDP2.
+on each of two with DDP; 9.3 GB with FSDP2.
 """
 
 import argparse
