@@ -114,6 +114,7 @@ def train(config: dict, output: Path, card: guard.Card) -> dict:
         print(f"going on from {Path(last).name}")
     full.set_seed(settings.seed)
     tokenizer, base = lora.load(settings, card)
+    parameters = base.num_parameters()
     model = lora.attach(base.to(card.device), settings)
     parts = [
         guard.read_jsonl(output / "data" / f"{n}.jsonl", COLUMNS) for n in ("train", "validation")
@@ -128,7 +129,7 @@ def train(config: dict, output: Path, card: guard.Card) -> dict:
         "loss_before": before,
         "loss_after": held_out_loss(model, rows[1], tokenizer),
         "trained": lora.count(model)["trained"],
-        "parameters": base.num_parameters(),
+        "parameters": parameters,
         "tokens": sum(len(row["input_ids"]) for row in rows[0]),
         **measure_peak(settings, card, rows[0], tokenizer),
         **record.history(log),
