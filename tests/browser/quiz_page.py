@@ -6,7 +6,11 @@ questions breaks no test.
 
 from playwright.sync_api import Locator, Page
 
+from tools.stages import ROOT
+
 QUIZ = "quizzes/full-fine-tuning/"
+# The pages of quizzes, each by its source in one of the languages.
+QUIZZES = tuple(f"quizzes/{path.stem}/" for path in sorted((ROOT / "docs/fr/quizzes").glob("*.md")))
 HOMES = {"ar": "", "fr": "fr/"}
 LANGUAGES = tuple(HOMES)
 KEY = "dabt:answers"
@@ -34,9 +38,9 @@ ANSWER = """(question, right) => {
 }"""
 
 
-def open_quiz(page: Page, language: str, anchor: str = "") -> Locator:
-    """Open the full quiz in a language and return it."""
-    page.goto(f"{HOMES[language]}{QUIZ}{anchor}")
+def open_quiz(page: Page, language: str, anchor: str = "", path: str = QUIZ) -> Locator:
+    """Open a full quiz in a language and return it."""
+    page.goto(f"{HOMES[language]}{path}{anchor}")
     quiz = page.locator(".dabt-quiz[data-part=false]")
     quiz.locator(".dabt-quiz__tools").wait_for()
     return quiz

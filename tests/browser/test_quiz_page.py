@@ -9,6 +9,7 @@ from tests.browser.quiz_page import (
     HOMES,
     LANGUAGES,
     QUIZ,
+    QUIZZES,
     answer,
     answer_all,
     check,
@@ -21,6 +22,7 @@ from tests.browser.quiz_page import (
 from tests.browser.test_axe import AXE, NEUTRAL, RUN
 
 both = pytest.mark.parametrize("language", LANGUAGES)
+each_quiz = pytest.mark.parametrize("path", QUIZZES)
 
 
 @pytest.fixture
@@ -88,10 +90,11 @@ def test_the_key_is_printed_on_demand(page: Page, language: str, button: str, wi
 
 
 @both
+@each_quiz
 @pytest.mark.parametrize("width", [320, 390])
-def test_a_narrow_screen_needs_no_sideways_scroll(page: Page, language: str, width: int):
+def test_a_narrow_screen_needs_no_sideways_scroll(page: Page, language: str, path: str, width: int):
     page.set_viewport_size({"width": width, "height": 700})
-    quiz = open_quiz(page, language)
+    quiz = open_quiz(page, language, path=path)
     answer_all(quiz, 0)
     check_all(quiz)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -134,10 +137,11 @@ def test_the_focus_and_the_native_choices_are_visible(page: Page, language: str)
 
 
 @both
+@each_quiz
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_accepts_verdicts_marks_and_score(page: Page, language: str, scheme: str):
+def test_axe_accepts_verdicts_marks_and_score(page: Page, language: str, path: str, scheme: str):
     page.emulate_media(color_scheme=scheme)
-    quiz = open_quiz(page, language)
+    quiz = open_quiz(page, language, path=path)
     answer_all(quiz, 15)
     check_all(quiz)
     page.evaluate(NEUTRAL)
@@ -148,11 +152,12 @@ def test_axe_accepts_verdicts_marks_and_score(page: Page, language: str, scheme:
 
 
 @both
-def test_the_quiz_runs_without_errors(page: Page, language: str):
+@each_quiz
+def test_the_quiz_runs_without_errors(page: Page, language: str, path: str):
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    quiz = open_quiz(page, language)
+    quiz = open_quiz(page, language, path=path)
     total = quiz.locator(".dabt-q").count()
     for right in (0, total):
         answer_all(quiz, right)
