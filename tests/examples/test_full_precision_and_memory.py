@@ -213,6 +213,7 @@ def test_the_peaks_are_those_of_the_record(peaks) -> None:
         for key, value in peaks[row["id"]].items():
             assert value == pytest.approx(row[key], rel=0.01), (row["id"], key)
     assert text("levers.txt") == levers.ladder_table(LADDER["levers"]) + "\n"
+    assert LADDER["ladder"] == levers.climb(LADDER["levers"])
 
 
 def test_the_baseline_is_what_the_formula_predicts(peaks, ids) -> None:

@@ -38,6 +38,7 @@ RECORD = {
         {"id": "adafactor", "weights": 4, "states": 0.0003},
     ],
 }
+LOG_X = LINES.replace("fr: Pas}}", "fr: Pas}, scale: logarithmic}")
 BARS = """\
 figure: bytes
 kind: bars
@@ -63,8 +64,8 @@ def write(folder: Path, name: str, text: str, record: object = RECORD) -> Path:
     return path
 
 
-def draw(folder: Path, name: str, text: str, language: str) -> str:
-    write(folder, name, text)
+def draw(folder: Path, name: str, text: str, language: str, record: object = RECORD) -> str:
+    write(folder, name, text, record)
     figures, problems = read_figures(folder, folder / "examples", LANGUAGES)
     assert not problems
     return render_figure(figures[name], language, UI)
@@ -190,8 +191,8 @@ def test_a_record_of_another_shape_stops(tmp_path: Path, history: object) -> Non
     ("scale", "losses", "message"),
     [
         ("linear", (0, 0), "no value of the y axis is above 0"),
-        ("logarithmic", (0, 1), "a logarithmic axis needs different values above 0"),
-        ("logarithmic", (2, 2), "a logarithmic axis needs different values above 0"),
+        ("logarithmic", (0, 1), "a logarithmic y axis needs different values above 0"),
+        ("logarithmic", (2, 2), "a logarithmic y axis needs different values above 0"),
     ],
 )
 def test_an_axis_without_a_span_stops(
@@ -262,6 +263,17 @@ def test_a_logarithmic_axis_makes_equal_ratios_equal_distances(tmp_path: Path) -
     assert set(places) == {"1", "2", "5"}
     ratio = (places["1"] - places["2"]) / (places["2"] - places["5"])
     assert ratio == pytest.approx(math.log(2) / math.log(2.5), rel=0.01)
+
+
+def test_the_x_axis_may_be_logarithmic_too(tmp_path: Path) -> None:
+    rates = (1e-6, 1e-5, 2e-5, 1e-3)
+    record = {name: [{"step": x, "loss": 1 + x} for x in rates] for name in ("history", "eval")}
+    html = draw(tmp_path, "curve", LOG_X, "fr", record)
+    ticks = re.findall(r'x="([\d.]+)" y="\d+" text-anchor="middle">([\de,-]+)<', html)
+    places = [float(x) for x, _ in ticks]
+    assert [text for _, text in ticks] == ["1e-6", "3e-6", "1e-5", "3e-5", "1e-4", "3e-4", "0,001"]
+    assert places[2] - places[0] == pytest.approx(places[4] - places[2], abs=0.2)
+    assert '<th scope="row">2e-5</th>' in html
 
 
 @pytest.mark.parametrize(

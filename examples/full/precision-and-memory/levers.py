@@ -213,6 +213,13 @@ def with_ratios(rows: list[dict]) -> list[dict]:
     return rows
 
 
+def climb(rows: list[dict]) -> list[dict]:
+    """Return the peaks of the ladder, each lever added to those above it: bars of a figure."""
+    rungs = [row for row in rows if row["id"] in ("baseline", *LADDER)]
+    peaks = {row["id"]: row.get("added_peak", row["peak"]) for row in rungs}
+    return [{"id": name, "megabytes": peak / 1e6} for name, peak in peaks.items()]
+
+
 def ladder_table(rows: list[dict]) -> str:
     """Write the measures, each with its ratio to the baseline."""
     lines = [
@@ -348,6 +355,7 @@ def main(argv: list[str] | None = None) -> None:
         settings = {"seed": options.seed, "rows": size[0], "length": size[1]}
         lines = {f"saved_{name}": points for name, points in saved.items()}
         facts = {"settings": settings, "equal_gradients": equal, "levers": rows}
+        facts["ladder"] = climb(rows)
         record.write(folder, facts | lines, "levers.json")
 
 

@@ -6,7 +6,7 @@ from math import isfinite
 from string import Formatter
 from typing import Any
 
-from dabt.figures.model import Figure
+from dabt.figures.model import Axis, Figure
 from dabt.figures.render import write_caption
 from dabt.problems import did_you_mean
 
@@ -66,15 +66,17 @@ def _check_spans(figure: Figure) -> Iterator[Fault]:
             yield message, "figure-points", AGAIN
     if any(len(line) < 2 for line in points):
         return
-    ys = [y for line in points for _, y in line]
-    if max(x for line in points for x, _ in line) <= min(0, *(line[0][0] for line in points)):
-        yield "no value of the x axis is above 0", "figure-span", AGAIN
-    if figure.y and figure.y.logarithmic:
-        if min(ys) <= 0 or min(ys) == max(ys):
-            mend = "remove 'scale: logarithmic'"
-            yield "a logarithmic axis needs different values above 0", "figure-span", mend
-    elif max(ys) <= min(0, *ys):
-        yield "no value of the y axis is above 0", "figure-span", AGAIN
+    yield from _check_span("x", figure.x, [x for line in points for x, _ in line])
+    yield from _check_span("y", figure.y, [y for line in points for _, y in line])
+
+
+def _check_span(name: str, axis: Axis | None, values: list[float]) -> Iterator[Fault]:
+    if axis and axis.logarithmic:
+        if min(values) <= 0 or min(values) == max(values):
+            mend = f"remove 'scale: logarithmic' from '{name}'"
+            yield f"a logarithmic {name} axis needs different values above 0", "figure-span", mend
+    elif max(values) <= min(0, *values):
+        yield f"no value of the {name} axis is above 0", "figure-span", AGAIN
 
 
 def _check_rows(figure: Figure) -> Iterator[Fault]:

@@ -8,6 +8,8 @@ from dabt.languages import direction
 
 WIDTH, HEIGHT = 420, 250
 LEFT, RIGHT, TOP, BOTTOM = 46, 10, 26, 40
+# Numbers stand side by side below the drawing: a mark at each power of ten, and half-way.
+SPARSE = (1, 3)
 
 # A scale with the values that it marks.
 Ruler = tuple[Scale, tuple[float, ...]]
@@ -24,7 +26,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """What a line chart shows. The y axis begins at zero, unless it is logarithmic."""
+    """What a line chart shows. An axis begins at zero, unless it is logarithmic."""
 
     lines: tuple[Line, ...]
     x_label: str
@@ -32,6 +34,7 @@ class Chart:
     summary: str
     language: str
     logarithmic: bool = False
+    logarithmic_x: bool = False
     mark_lowest: str = ""
 
 
@@ -53,7 +56,10 @@ def draw_chart(chart: Chart) -> str:
 def _choose_scales(chart: Chart) -> tuple[Ruler, Ruler]:
     across = [x for line in chart.lines for x, _ in line.points]
     upward = [y for line in chart.lines for _, y in line.points]
-    x_ticks = choose_ticks(min(0, *across), max(across))
+    if chart.logarithmic_x:
+        x_ticks = choose_log_ticks(min(across), max(across), SPARSE)
+    else:
+        x_ticks = choose_ticks(min(0, *across), max(across))
     if chart.logarithmic:
         y_ticks = choose_log_ticks(min(upward), max(upward))
     else:
@@ -61,7 +67,7 @@ def _choose_scales(chart: Chart) -> tuple[Ruler, Ruler]:
     right = max(across)
     return (
         (
-            Scale(x_ticks[0], right, LEFT, WIDTH - RIGHT),
+            Scale(x_ticks[0], right, LEFT, WIDTH - RIGHT, chart.logarithmic_x),
             tuple(tick for tick in x_ticks if tick <= right),
         ),
         (Scale(y_ticks[0], y_ticks[-1], HEIGHT - BOTTOM, TOP, chart.logarithmic), y_ticks),

@@ -9,7 +9,7 @@ Words = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a line figure: its label, the key of its values (x), its kind of scale (y)."""
+    """One axis of a line figure: its label, the key of its values (x), its kind of scale."""
 
     key: str
     label: Words

@@ -53,6 +53,7 @@ def _render_lines(figure: Figure, language: str, ui: Ui) -> str:
         summary=caption,
         language=language,
         logarithmic=figure.y.logarithmic,
+        logarithmic_x=figure.x.logarithmic,
         mark_lowest=figure.mark_lowest[language] if figure.mark_lowest else "",
     )
     return (
@@ -84,7 +85,7 @@ def _draw_data(figure: Figure, chart: Chart, ui: Ui, language: str) -> str:
         for text in (chart.x_label, *(line.label for line in chart.lines))
     )
     body = "".join(
-        f'<tr><th scope="row">{x:g}</th>'
+        f'<tr><th scope="row">{escape(write_number(x, language))}</th>'
         f"{''.join(_draw_cell(table.get(x), language) for table in tables)}</tr>"
         for x in kept
     )

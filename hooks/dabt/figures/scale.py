@@ -48,8 +48,10 @@ def choose_ticks(low: float, high: float, count: int = 5) -> tuple[float, ...]:
     return tuple(round(index * step, 12) for index in range(first, last + 1))
 
 
-def choose_log_ticks(low: float, high: float) -> tuple[float, ...]:
-    """Return values 1, 2, 5, 10 … times a power of ten, the ends at or just outside the data.
+def choose_log_ticks(
+    low: float, high: float, mantissas: tuple[int, ...] = (1, 2, 5)
+) -> tuple[float, ...]:
+    """Return the mantissas times powers of ten, the ends at or just outside the data.
 
     Raises:
         ValueError: for values that have no logarithm, or no span.
@@ -57,7 +59,7 @@ def choose_log_ticks(low: float, high: float) -> tuple[float, ...]:
     if low <= 0 or not high > low:
         raise ValueError(f"no logarithmic span between {low} and {high}")
     powers = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
-    steps = [round(one * 10**power, 12) for power in powers for one in (1, 2, 5)]
+    steps = [round(one * 10**power, 12) for power in powers for one in mantissas]
     first = max(step for step in steps if step <= low)
     last = min(step for step in (*steps, 10 ** powers[-1] * 10) if step >= high)
     return tuple(step for step in steps if first <= step <= last)
