@@ -16,6 +16,7 @@ from memory import PRESETS, Run, predict
 from tiny import facts
 
 forget = load("full/forgetting/forget.py")
+pairs = load("full/forgetting/pairs.py")
 FOLDER = EXAMPLES / "full/forgetting"
 RECORD = json.loads((FOLDER / "record.json").read_text("utf-8"))
 METHODS = {method.id: method for method in forget.METHODS}
@@ -174,6 +175,13 @@ def test_a_difference_is_taken_seed_by_seed() -> None:
     ]
     gap = forget.difference(runs, before, "a", "b")
     assert gap["mean"] == pytest.approx(0.4 / 0.975) == pytest.approx(gap["low"])
+
+
+def test_the_pairs_come_from_the_runs() -> None:
+    shown = pairs.counts(RECORD["runs"], 60) + "\n" + pairs.pairs(RECORD["runs"], RECORD["before"])
+    assert text("pairs.txt") == shown + "\n"
+    chance = {line.split(" [")[0].rsplit(None, 1)[0] for line in shown.splitlines() if "none" in line}
+    assert chance == {"full-two-epochs - full", "full-replay-20  - full-replay-5"}
 
 
 def test_summary_and_texts_come_from_the_runs() -> None:
