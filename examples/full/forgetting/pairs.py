@@ -12,12 +12,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
 
 # isort: split
-from full.forgetting.forget import difference, split_facts
+from full.forgetting.forget import HERE, difference, split_facts
 
 SHOWN = ("full", "full-two-epochs", "full-replay-5", "full-replay-20", "lora")
 PAIRS = (
