@@ -180,10 +180,11 @@ def test_a_difference_is_taken_seed_by_seed() -> None:
 def test_the_pairs_come_from_the_runs() -> None:
     shown = [
         *pairs.counts(RECORD["runs"], len(forget.split_facts()[1])).splitlines(),
+        "",
         *pairs.pairs(RECORD["runs"], RECORD["before"]).splitlines(),
     ]
     assert text("pairs.txt").splitlines() == shown
-    unsure = [line.split()[:3:2] for line in shown if "may be none" in line]
+    unsure = [line.split()[:3:2] for line in shown if "may be 0" in line]
     assert unsure == [["full-two-epochs", "full"], ["full-replay-20", "full-replay-5"]]
 
 

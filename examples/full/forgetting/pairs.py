@@ -42,12 +42,12 @@ def counts(runs: Sequence[dict], questions: int) -> str:
 # --8<-- [start:pairs]
 def pairs(runs: list[dict], before: dict[str, float]) -> str:
     """Show how much more one way of training retains than another, with its interval."""
-    lines = ["difference of retention, in points, 95 % interval"]
+    lines = ["retains more, in points            95 % interval"]
     for one, other in PAIRS:
         gap = difference(runs, before, one, other)  # (1)!
         mean, low, high = (100 * gap[key] for key in ("mean", "low", "high"))
-        sure = "" if low > 0 or high < 0 else "  may be none"  # (2)!
-        lines.append(f"{one:15} - {other:13} {mean:+6.1f} [{low:+6.1f}, {high:+6.1f}]{sure}")
+        sure = "" if low > 0 or high < 0 else "  may be 0"  # (2)!
+        lines.append(f"{one:15} - {other:13}{mean:+6.1f} [{low:+6.1f}, {high:+6.1f}]{sure}")
     return "\n".join(lines)
     # --8<-- [end:pairs]
 
@@ -61,7 +61,7 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     guard.hush()
     kept = json.loads((HERE / "record.json").read_text("utf-8"))
-    shown = counts(kept["runs"], len(split_facts()[1])) + "\n" + pairs(kept["runs"], kept["before"])
+    shown = counts(kept["runs"], len(split_facts()[1])) + "\n\n" + pairs(kept["runs"], kept["before"])
     record.show(shown, HERE if options.record else None, "pairs.txt")
 
 
