@@ -61,8 +61,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     guard.hush()
     kept = json.loads((HERE / "record.json").read_text("utf-8"))
-    shown = counts(kept["runs"], len(split_facts()[1])) + "\n\n" + pairs(kept["runs"], kept["before"])
-    record.show(shown, HERE if options.record else None, "pairs.txt")
+    texts = counts(kept["runs"], len(split_facts()[1])), pairs(kept["runs"], kept["before"])
+    record.show("\n\n".join(texts), HERE if options.record else None, "pairs.txt")
 
 
 if __name__ == "__main__":
