@@ -16,6 +16,7 @@ from memory import PRESETS, Run, predict
 from tiny import facts
 
 forget = load("full/forgetting/forget.py")
+pairs = load("full/forgetting/pairs.py")
 FOLDER = EXAMPLES / "full/forgetting"
 RECORD = json.loads((FOLDER / "record.json").read_text("utf-8"))
 METHODS = {method.id: method for method in forget.METHODS}
@@ -174,6 +175,17 @@ def test_a_difference_is_taken_seed_by_seed() -> None:
     ]
     gap = forget.difference(runs, before, "a", "b")
     assert gap["mean"] == pytest.approx(0.4 / 0.975) == pytest.approx(gap["low"])
+
+
+def test_the_pairs_come_from_the_runs() -> None:
+    shown = [
+        *pairs.counts(RECORD["runs"], len(forget.split_facts()[1])).splitlines(),
+        "",
+        *pairs.pairs(RECORD["runs"], RECORD["before"]).splitlines(),
+    ]
+    assert text("pairs.txt").splitlines() == shown
+    unsure = [line.split()[:3:2] for line in shown if "may be 0" in line]
+    assert unsure == [["full-two-epochs", "full"], ["full-replay-20", "full-replay-5"]]
 
 
 def test_summary_and_texts_come_from_the_runs() -> None:
