@@ -92,6 +92,7 @@ def step_memory(kind: str, model, tokenizer, rows: list[dict], batch_size: int) 
             length=collate(longest)["input_ids"].shape[1],
             recompute=False,
             context=0,
+            accumulate=False,
         )
         found["predicted_memory_bytes"] = predict(run).total
     return found

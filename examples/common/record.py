@@ -84,7 +84,7 @@ def memory(
     peak, shape = step_peak(model, step), read_config(model.config.to_dict())
     sizes = {"rows": batch_size, "length": batch["input_ids"].shape[1], "rank": rank or 16}
     method = {"method": "lora" if rank else "full", "precision": "fp32", "recompute": False}
-    predicted = predict(Run(shape, context=0, **sizes, **method)).total
+    predicted = predict(Run(shape, context=0, accumulate=False, **sizes, **method)).total
     predicted += 2 * count_parameters(shape).total if rank else 0
     return {"peak_memory_bytes": peak, "predicted_memory_bytes": predicted}
 

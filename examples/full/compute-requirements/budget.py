@@ -206,14 +206,17 @@ def kept_rows(shape: Shape, device: str, length: int) -> list[dict]:
 
 
 # --8<-- [start:peak]
-def training_step(model: Model, ids: torch.Tensor, autocast: torch.dtype | None) -> Step:
-    """Return a whole step: forward, backward, update. The first has made the states."""
+def training_step(
+    model: Model, ids: torch.Tensor, autocast: torch.dtype | None = None, pieces: int = 1
+) -> Step:
+    """Return a whole step: forward and backward for each piece, update. The first makes states."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=False)  # (1)!
 
     def step() -> None:
-        with torch.autocast(ids.device.type, autocast, enabled=autocast is not None):
-            loss = model(input_ids=ids, labels=ids).loss
-        loss.backward()
+        for _ in range(pieces):
+            with torch.autocast(ids.device.type, autocast, enabled=autocast is not None):
+                loss = model(input_ids=ids, labels=ids).loss
+            loss.backward()
         optimizer.step()
         optimizer.zero_grad()
 
@@ -229,27 +232,40 @@ def peak_row(run: Run, device: str) -> dict:
         model.activation_checkpointing_enable()
     ids = draw(run.shape, run.rows, run.length, device)
     autocast = torch.bfloat16 if run.precision == "mixed" else None
-    measured = step_peak(model, training_step(model, ids, autocast))
+    pieces = 2 if run.accumulate else 1  # (2)!
+    measured = step_peak(model, training_step(model, ids, autocast, pieces))
     budget = predict(run)
     return {
         "parameters": count_parameters(run.shape).total,
         "precision": run.precision,
         "recompute": run.recompute,
+        "accumulate": run.accumulate,
         "rows": run.rows,
         "length": run.length,
         "measured": measured,
-        "predicted": budget.total,
-        "without_gradients": budget.total - budget.gradients,  # (2)!
+        "at_loss": budget.at_loss,
+        "at_step": budget.at_step,
+        "predicted": budget.total,  # (3)!
     }
     # --8<-- [end:peak]
 
 
 def peak_rows(shape: Shape, card: guard.Card, rows: int, length: int) -> list[dict]:
     """Measure peaks: small and large batches, with and without recomputing, other precisions."""
-    base = Run(shape, precision="fp32", rows=rows, length=length, recompute=False, context=0)
+    base = Run(
+        shape,
+        precision="fp32",
+        rows=rows,
+        length=length,
+        recompute=False,
+        context=0,
+        accumulate=False,
+    )
     runs = [
+        replace(base, rows=1, length=16),
         replace(base, rows=1),
         base,
+        replace(base, accumulate=True),
         replace(base, recompute=True),
         replace(base, precision="bf16"),
     ]
@@ -262,6 +278,14 @@ def peak_rows(shape: Shape, card: guard.Card, rows: int, length: int) -> list[di
         for run in runs
         if card.precision != "fp16" or run.precision == "fp32"
     ]
+
+
+def moment_rows(shape: Shape, device: str) -> list[dict]:
+    """Measure the peak of one row of more and more tokens, beside its two moments."""
+    base = Run(shape, precision="fp32", recompute=False, context=0, accumulate=False)
+    rows = [peak_row(replace(base, length=length), device) for length in (2, 16, 32, 64, 96, 128)]
+    keys = ("measured", "at_loss", "at_step")
+    return [{"tokens": row["length"]} | {key: row[key] / 1e6 for key in keys} for row in rows]
 
 
 # --8<-- [start:checkpoint]
@@ -354,7 +378,7 @@ def matrix_speed(device: str, dtype: torch.dtype, size: int) -> float:
 def time_row(shape: Shape, card: guard.Card, rows: int, length: int) -> dict:
     """Time a few steps, predict the time of more, and measure those too."""
     model = build(shape, card.device)
-    step = training_step(model, draw(shape, rows, length, card.device), None)
+    step = training_step(model, draw(shape, rows, length, card.device))
     few, many, tokens = 5, 30, rows * length
     speed = few * tokens / seconds_of(step, few, card.device)
     measured = seconds_of(step, many, card.device)
@@ -401,19 +425,19 @@ def kept_table(rows: list[dict]) -> str:
 
 
 def peak_table(rows: list[dict]) -> str:
-    """Show the peaks: predicted, and without the gradients, which the loss's peak does not see."""
-    lines = [
-        "params                          rows     measured    predicted           without gradients"
-    ]
+    """Show the peaks: measured, at each of a step's two moments, and predicted: the larger."""
+    lines = [f"{'':33}measured     at the loss  after backward       predicted"]
     for row in rows:
-        name = f"{row['precision']}{', recomputed' if row['recompute'] else ''}"
+        name = row["precision"]
+        name += ", recomputed" if row["recompute"] else ""
+        name += ", accumulated" if row["accumulate"] else ""
         size = f"{row['parameters'] / 1e6:.3g} M"
-        cells = "".join(
-            f"{megabytes(row[key])}{row[key] / row['measured'] - 1:+7.1%}"
-            for key in ("predicted", "without_gradients")
-        )
+        moments = "".join(f"{row[key] / 1e6:13.2f} MB" for key in ("at_loss", "at_step"))
         sizes = f"{row['rows']} x {row['length']}"
-        lines.append(f"{size:>6}  {name:18}{sizes:>9} {megabytes(row['measured'])}{cells}")
+        error = round(row["predicted"] / row["measured"] - 1, 3) + 0.0  # no "-0.0%"
+        lines.append(
+            f"{size:>6} {name:18}{sizes:>8}{row['measured'] / 1e6:8.2f} MB{moments}{error:+14.1%}"
+        )
     return "\n".join(lines)
 
 
@@ -503,6 +527,7 @@ def main(argv: list[str] | None = None) -> None:
     record.show(kept_table(found["kept"]), folder, "kept.txt")
     found["peaks"] = peak_rows(shape, card, options.rows, options.length)
     record.show(peak_table(found["peaks"]), folder, "peaks.txt")
+    found["moments"] = moment_rows(shape, card.device)
     found["files"] = checkpoint_files(shape, card)
     record.show(file_table(found["files"]), folder, "checkpoint.txt")
     found["operations"] = operation_rows(shape, card.device, lengths)

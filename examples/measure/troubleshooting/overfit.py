@@ -117,7 +117,7 @@ def measure_memory(settings: full.Settings, batch: dict, card: guard.Card) -> di
     kept = {"precision": "fp32", "recompute": False, "rows": rows, "length": length}
     return {
         "peak_memory_bytes": step_peak(model, step),
-        "predicted_memory_bytes": predict(Run(shape, context=0, **kept)).total,
+        "predicted_memory_bytes": predict(Run(shape, context=0, accumulate=False, **kept)).total,
     }
 
 
