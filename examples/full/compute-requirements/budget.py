@@ -426,17 +426,17 @@ def kept_table(rows: list[dict]) -> str:
 
 def peak_table(rows: list[dict]) -> str:
     """Show the peaks: measured, at each of a step's two moments, and predicted: the larger."""
-    lines = [f"{'':33}measured     at the loss  after backward       predicted"]
+    lines = [f"{'MB':35}measured  at loss  after backward  predicted"]
     for row in rows:
         name = row["precision"]
         name += ", recomputed" if row["recompute"] else ""
         name += ", accumulated" if row["accumulate"] else ""
         size = f"{row['parameters'] / 1e6:.3g} M"
-        moments = "".join(f"{row[key] / 1e6:13.2f} MB" for key in ("at_loss", "at_step"))
         sizes = f"{row['rows']} x {row['length']}"
         error = round(row["predicted"] / row["measured"] - 1, 3) + 0.0  # no "-0.0%"
         lines.append(
-            f"{size:>6} {name:18}{sizes:>8}{row['measured'] / 1e6:8.2f} MB{moments}{error:+14.1%}"
+            f"{size:>7} {name:17} {sizes:>7}{row['measured'] / 1e6:11.2f}"
+            f"{row['at_loss'] / 1e6:9.2f}{row['at_step'] / 1e6:16.2f}{error:+11.1%}"
         )
     return "\n".join(lines)
 

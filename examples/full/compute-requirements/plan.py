@@ -146,13 +146,12 @@ def fit_table(rows: list[dict], length: int) -> str:
 
 def activation_table(rows: list[dict], length: int) -> str:
     """Show what the layers keep, and what recomputing leaves of it."""
-    lines = [f"{'':16}bytes/token/layer    x hidden   {length:,} tokens  recomputed  + one layer"]
+    lines = [f"a layer, a token{'':32}GiB of {length:,} tokens"]
+    heads = ("bytes", "x hidden", "stored", "recomputed", "+ one layer")
+    lines.append(f"{'':14}" + "".join(f"{head:>12}" for head in heads))
     for row in rows:
-        sizes = "".join(
-            f"{row[key] / GIB:{width}.2f} GiB"
-            for key, width in (("stored", 11), ("recomputed", 8), ("layer", 9))
-        )
-        lines.append(f"{row['id']:16}{row['per_token']:17,}{row['per_feature']:12.1f}{sizes}")
+        sizes = "".join(f"{row[key] / GIB:12.2f}" for key in ("stored", "recomputed", "layer"))
+        lines.append(f"{row['id']:14}{row['per_token']:12,}{row['per_feature']:12.1f}{sizes}")
     return "\n".join(lines)
 
 
