@@ -93,6 +93,7 @@ def run(choice: Choice, parts: list[list[dict]], epochs: float = EPOCHS) -> dict
     )
     losses = list(loop.fit(model, rows[0], settings, tokenizer.pad_token_id))
     return {
+        "id": f"{choice.targets}-{choice.rank}",
         "learning_rate": choice.learning_rate,
         "rank": choice.rank,
         "targets": choice.targets,
@@ -147,7 +148,7 @@ def main(argv: list[str] | None = None) -> None:
             "peft": version("peft"),
             "epochs": EPOCHS,
             "seed": SEED,
-            "batch_size": full.TINY.batch_size,
+            "batch_size": BATCH,
         }
         record.write(folder, {"settings": settings} | found, "sweep.json")
 
