@@ -56,6 +56,7 @@ SWEEPS = {
         Choice(1e-2, 40, "query-value"),
     ],
     "ranks": [Choice(1e-2, rank) for rank in (1, 2, 4, 8, 16, 32)],  # (3)!
+    "high_rank": [Choice(rate, 32) for rate in (3e-3, 5e-3, 1e-2)],  # (4)!
 }
 # --8<-- [end:choices]
 
