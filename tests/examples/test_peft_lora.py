@@ -208,6 +208,28 @@ def test_refusals(tmp_path) -> None:
         lora.check_memory(small, config, lora.Settings())
 
 
+@pytest.mark.parametrize(("precision", "kind"), [("fp16", "float16"), ("fp32", "float32")])
+def test_the_base_is_loaded_in_the_type_of_the_card(precision: str, kind: str, monkeypatch) -> None:
+    """At once: through fp32 a base of 4 billion parameters would need 16 GB of RAM."""
+    asked = []
+    original = lora.AutoModelForCausalLM.from_pretrained
+
+    def spy(name: str, dtype: torch.dtype) -> torch.nn.Module:
+        asked.append(dtype)
+        return original(name, dtype=dtype)
+
+    monkeypatch.setattr(lora.AutoModelForCausalLM, "from_pretrained", spy)
+    tokenizer, model = lora.load(lora.TINY, guard.Card("card", 16 * 10**9, precision))
+    assert asked == [model.dtype] == [getattr(torch, kind)]
+    assert tokenizer.eos_token_id == full.answer_end(tokenizer)
+
+
+def test_a_high_rank_wants_a_lower_rate() -> None:
+    """What the page says of rank 32: at 1e-2 it is not the rank that is too high."""
+    losses = {row["learning_rate"]: row["loss"] for row in SWEEP["high_rank"]}
+    assert losses[0.005] < min(row["loss"] for row in SWEEP["ranks"]) < losses[0.01]
+
+
 def test_alpha_follows_the_rank() -> None:
     settings = lora.choose(lora.read_options(["--tiny", "--rank", "4", "--batch-size", "8"]))
     assert (settings.rank, settings.alpha, settings.accumulation) == (4, 8, 2)
@@ -217,7 +239,7 @@ def test_alpha_follows_the_rank() -> None:
 def test_the_markers_of_each_region_count_from_one(program: str) -> None:
     source = (FOLDER / f"{program}.py").read_text("utf-8")
     regions = re.findall(r"\[start:([a-z]+)\](.*?)\[end:\1\]", source, re.DOTALL)
-    expected = ["settings", "adapter", "count", "off", "merge", "reload", "two"]
+    expected = ["settings", "adapter", "load", "count", "off", "merge", "reload", "two"]
     assert [name for name, _ in regions] == (expected if program == "train" else ["choices"])
     for name, body in regions:
         markers = [int(number) for number in re.findall(r"# \((\d+)\)!", body)]

@@ -276,6 +276,14 @@ def test_the_x_axis_may_be_logarithmic_too(tmp_path: Path) -> None:
     assert '<th scope="row">2e-5</th>' in html
 
 
+def test_the_data_of_a_sweep_hold_each_line_whole(tmp_path: Path) -> None:
+    rates = {"history": (1e-4, 1e-3, 1e-2), "eval": (1e-3, 0.1)}
+    record = {name: [{"step": x, "loss": 1 + x} for x in xs] for name, xs in rates.items()}
+    html = draw(tmp_path, "curve", LOG_X, "fr", record)
+    assert html.count('<tr><th scope="row">') == 4
+    assert '<tr><th scope="row">0,1</th><td>–</td><td>1,1</td></tr>' in html
+
+
 @pytest.mark.parametrize(
     ("low", "high", "ticks"),
     [(0.09, 5.3, (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)), (1, 10, (1, 2, 5, 10))],

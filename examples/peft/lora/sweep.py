@@ -56,6 +56,7 @@ SWEEPS = {
         Choice(1e-2, 40, "query-value"),
     ],
     "ranks": [Choice(1e-2, rank) for rank in (1, 2, 4, 8, 16, 32)],  # (3)!
+    "high_rank": [Choice(rate, 32) for rate in (3e-3, 5e-3, 1e-2)],  # (4)!
 }
 # --8<-- [end:choices]
 
@@ -93,6 +94,7 @@ def run(choice: Choice, parts: list[list[dict]], epochs: float = EPOCHS) -> dict
     )
     losses = list(loop.fit(model, rows[0], settings, tokenizer.pad_token_id))
     return {
+        "id": f"{choice.targets}-{choice.rank}",
         "learning_rate": choice.learning_rate,
         "rank": choice.rank,
         "targets": choice.targets,
@@ -147,7 +149,7 @@ def main(argv: list[str] | None = None) -> None:
             "peft": version("peft"),
             "epochs": EPOCHS,
             "seed": SEED,
-            "batch_size": full.TINY.batch_size,
+            "batch_size": BATCH,
         }
         record.write(folder, {"settings": settings} | found, "sweep.json")
 

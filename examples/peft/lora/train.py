@@ -29,6 +29,7 @@ import torch
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
+    AutoTokenizer,
     DataCollatorForSeq2Seq,
     PretrainedConfig,
     PreTrainedModel,
@@ -95,11 +96,21 @@ def attach(base: PreTrainedModel, settings: Settings) -> PeftModel:
     # --8<-- [end:adapter]
 
 
+# --8<-- [start:load]
 def load(settings: Settings, card: guard.Card) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     """Load the tokenizer and the base: in 16 bits on a GPU, since it is only read there."""
-    tokenizer, model = full.load(settings)
     kinds = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
-    return tokenizer, model.to(kinds[card.precision])
+    with guard.explain("model", settings.model):
+        tokenizer = AutoTokenizer.from_pretrained(settings.model)
+        model = AutoModelForCausalLM.from_pretrained(
+            settings.model,
+            dtype=kinds[card.precision],  # (1)!
+        )
+    tokenizer.chat_template = tokenizer.chat_template or full.PLAIN_TEMPLATE
+    tokenizer.eos_token_id = full.answer_end(tokenizer)  # (2)!
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    return tokenizer, model
+    # --8<-- [end:load]
 
 
 # --8<-- [start:count]

@@ -74,9 +74,12 @@ def _draw_legend(figure: Figure, language: str) -> str:
 
 
 def _draw_data(figure: Figure, chart: Chart, ui: Ui, language: str) -> str:
-    """Draw the numbers behind the lines, at the x values of the shortest one, a page at most."""
+    """Draw the numbers behind the lines, at the x values of the shortest one, a page at most.
+
+    On a logarithmic x axis the lines are sweeps, each of its own few values: all of them.
+    """
     tables = [dict(line.points) for line in chart.lines]
-    xs = sorted(min(tables, key=len))
+    xs = sorted(set().union(*tables) if chart.logarithmic_x else min(tables, key=len))
     kept = xs[:: -(-len(xs) // TABLE_ROWS)]
     if xs[-1] not in kept:
         kept.append(xs[-1])
