@@ -43,19 +43,19 @@ def test_answers_are_not_in_the_search(site: Site):
 def answers(page: Page) -> Iterator[str]:
     """Yield the sentences of answers, long enough not to be found by chance.
 
-    What a link says is the title of a section, which may be found.
+    The title of a section in a link, and a library's message in code, are to be found elsewhere.
     """
     document = page.document
     for details in document.with_class("dabt-q__answer"):
         for text in document.texts:
             inside = details.index <= text.parent < details.end
-            if inside and len(text.content.strip()) > 40 and not in_link(document, text.parent):
+            if inside and len(text.content.strip()) > 40 and not quoted(document, text.parent):
                 yield text.content.strip()
 
 
-def in_link(document: Document, element: int) -> bool:
-    """Tell whether an element is a link or stands in one."""
-    return any(each.tag == "a" for each in document.ancestors(element))
+def quoted(document: Document, element: int) -> bool:
+    """Tell whether an element is a link or code, or stands in one."""
+    return any(each.tag in ("a", "code") for each in document.ancestors(element))
 
 
 def test_pages_hold_no_address_of_the_machine_that_built_them(site: Site, folder):
