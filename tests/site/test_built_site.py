@@ -54,8 +54,8 @@ def answers(page: Page) -> Iterator[str]:
 
 
 def quoted(document: Document, element: int) -> bool:
-    """Tell whether an element is a link or code, or stands in one."""
-    return any(each.tag in ("a", "code") for each in document.ancestors(element))
+    """Tell whether an element is a link, code or foreign words, or stands in one."""
+    return any(each.tag in ("a", "code", "bdi") for each in document.ancestors(element))
 
 
 def test_pages_hold_no_address_of_the_machine_that_built_them(site: Site, folder):
