@@ -174,7 +174,7 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--output", type=Path, default=Path("output/dpo-tiny"))
     parser.add_argument("--record", action="store_true", help="refresh compare.json and outputs/")
-    options = parser.parse_args(argv)
+    options = guard.check_options(parser.parse_args(argv))
     folder = HERE if options.record else None
     dpo.hush()
     settings = replace(dpo.TINY, output=options.output)

@@ -284,7 +284,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--batch-size", type=int, help="rows that are padded together")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--record", action="store_true", help="refresh packing.json and outputs/")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> Settings:

@@ -358,7 +358,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="the first seed")
     parser.add_argument("--seeds", type=int, help="how many: 1, or 5 with --record")
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    options = parser.parse_args(argv)
+    options = guard.check_options(parser.parse_args(argv))
     options.seeds = options.seeds or (5 if options.record else 1)
     if not 1 <= options.seeds <= max(STUDENT):
         guard.stop(f"--seeds is {options.seeds}", f"choose 1 to {max(STUDENT)}")

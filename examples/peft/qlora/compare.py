@@ -64,7 +64,7 @@ NAMES = {"lora": "LoRA", "qlora": "QLoRA (NF4)", "defaults": "defaults (FP4)"}
 
 def run(kind: str, seed: int, parts: list[list[dict]], epochs: float = 4) -> dict:
     """Train once, and measure before and after."""
-    tokenizer, _ = full.load(full.TINY)
+    tokenizer = full.load_tokenizer(full.TINY)
     rows = [[full.encode(row, tokenizer) for row in part] for part in parts]
     settings = replace(lora.TINY, seed=seed, epochs=epochs)
     base = build(kind)
