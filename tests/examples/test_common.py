@@ -3,10 +3,12 @@
 import errno
 import json
 import math
+import re
 from argparse import Namespace
 
 import pytest
 import torch
+from program import EXAMPLES
 from safetensors import SafetensorError
 from transformers import LlamaForCausalLM
 
@@ -151,3 +153,12 @@ def test_rows_are_read_as_they_are_or_refused(tmp_path) -> None:
     path.write_bytes(b'{"a": "\xff"}')
     with pytest.raises(SystemExit, match=r"not UTF-8 \(byte 7\)"):
         guard.read_jsonl(path, ("a",))
+
+
+def test_programs_silence_bitsandbytes_before_it_is_imported() -> None:
+    """Else each would begin with a line that looks like a failure; see common/__init__.py."""
+    loud = re.compile(r"^(?:from|import) (?:bitsandbytes|peft|trl|transformers)\b", re.MULTILINE)
+    for path in EXAMPLES.glob("*/*/*.py"):
+        text = path.read_text("utf-8")
+        if re.search(r"^(?:from|import) (?:bitsandbytes|peft|trl)\b", text, re.MULTILINE):
+            assert text.index("\nfrom common import") < loud.search(text).start(), path

@@ -24,6 +24,10 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import datasets
 import torch
 from torch.nn.functional import logsigmoid
@@ -31,8 +35,6 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel, Prin
 from trl import DPOConfig, DPOTrainer
 from trl.data_utils import maybe_extract_prompt
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from common.peak import step_peak
 from full.traditional import loop
 from full.traditional import train as full

@@ -23,6 +23,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from torch.nn.functional import cross_entropy
 from transformers import (
@@ -32,8 +36,6 @@ from transformers import (
     set_seed,
 )
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full

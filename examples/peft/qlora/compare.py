@@ -18,18 +18,20 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel, set_seed
 
 from peft import prepare_model_for_kbit_training
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `peft` itself is the library
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lora import train as lora
 from lora.sweep import validation_loss
 from qlora import train as qlora
 
-from common import guard, record
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full

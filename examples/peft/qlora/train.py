@@ -23,6 +23,10 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from bitsandbytes.nn import Linear4bit
 from transformers import (
@@ -38,12 +42,10 @@ from transformers import (
 from peft import PeftModel, prepare_model_for_kbit_training
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `peft` itself is the library
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lora import train as lora
 from lora.sweep import validation_loss
 from quantization import lab
 
-from common import guard, record
 from common.peak import step_peak
 from common.rows import read
 from full.traditional import loop

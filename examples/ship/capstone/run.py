@@ -28,13 +28,14 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, programs, record
+
+# isort: split
 import torch
 from transformers import AutoConfig
 
 import peft
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, programs, record
 from common.peak import step_peak
 from full.traditional import loop
 from full.traditional import train as full

@@ -20,6 +20,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import psutil
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, programs, record
+
+# isort: split
 import torch
 from transformers import (
     AutoConfig,
@@ -29,15 +34,12 @@ from transformers import (
     PreTrainedModel,
 )
 
-from peft import PeftModel, prepare_model_for_kbit_training
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, programs, record
 from common.peak import step_peak
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
 from memory import Run, count_parameters, predict, read_config
+from peft import PeftModel, prepare_model_for_kbit_training
 from tiny import exact
 
 lora = programs.load("peft/lora/train.py")
