@@ -181,3 +181,21 @@ def test_what_is_impossible_is_refused() -> None:
     with pytest.raises(SystemExit) as stopped:
         dpo.main(["--tiny", "--beta", "0"])
     assert re.fullmatch(r"error: [^\n]+\n  mend: [^\n]+", stopped.value.code)
+
+
+def test_a_copy_is_predicted_to_cost_its_weights() -> None:
+    shape = json.loads((EXAMPLES / "tiny/base/config.json").read_text("utf-8"))
+    beside, copy = (
+        dpo.predicted_bytes(shape, CARD, replace(dpo.TINY, reference=name))
+        for name in ("adapter-off", "copy")
+    )
+    assert copy - beside == 4 * 951_424
+
+
+def test_the_record_keeps_preferred_and_rejected_apart(run, monkeypatch) -> None:
+    """What is measured of two pairs whose log-probabilities are known."""
+    now = torch.tensor([[-1.0, -3.0], [-2.0, -5.0]])
+    monkeypatch.setattr(dpo, "score", lambda *_: now)
+    monkeypatch.setattr(dpo.full, "generate", lambda *_: "x")
+    found = dpo.measure(None, run.parts[1][:2], now - 1, run.tokenizer, 0.1)
+    assert (found["chosen"], found["rejected"]) == (-1.5, -4.0) and found["accuracy"] == 1.0

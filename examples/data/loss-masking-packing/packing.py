@@ -20,6 +20,10 @@ from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from datasets import Dataset, disable_progress_bars
 from transformers import (
@@ -32,8 +36,6 @@ from transformers.utils import logging
 from trl import pack_dataset
 from trl.chat_template_utils import get_training_chat_template
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from common.rows import COLUMNS
 from tiny import BASE, facts
 

@@ -336,7 +336,12 @@ def check_memory(settings: Settings, card: guard.Card) -> None:
     if card.device == "cpu":
         return
     with guard.explain("model", settings.model):
-        shape = read_config(AutoConfig.from_pretrained(settings.model).to_dict())
+        config = AutoConfig.from_pretrained(settings.model).to_dict()
+    try:
+        shape = read_config(config)
+    except ValueError as error:
+        print(f"memory not predicted: {error}")
+        return
     sizes = {"rows": settings.batch_size, "length": settings.max_tokens}
     needed = predict(Run(shape, precision="fp32", recompute=False, **sizes)).total
     print(f"memory predicted: {needed / 1e9:.1f} GB")

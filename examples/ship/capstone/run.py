@@ -200,8 +200,11 @@ def measure_peak(settings, card: guard.Card, rows: list[dict], tokenizer) -> dic
 
 
 def predicted_bytes(config: dict, settings, card: guard.Card, length: int) -> int:
-    """Predict the peak of the training."""
-    shape, tiny = read_config(config), card.device == "cpu"
+    """Predict the peak of the training; 0 for a family that the formulas do not cover."""
+    try:
+        shape, tiny = read_config(config), card.device == "cpu"
+    except ValueError:
+        return 0
     run = Run(
         shape,
         method="lora",
