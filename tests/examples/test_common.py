@@ -160,5 +160,6 @@ def test_programs_silence_bitsandbytes_before_it_is_imported() -> None:
     loud = re.compile(r"^(?:from|import) (?:bitsandbytes|peft|trl|transformers)\b", re.MULTILINE)
     for path in EXAMPLES.glob("*/*/*.py"):
         text = path.read_text("utf-8")
-        if re.search(r"^(?:from|import) (?:bitsandbytes|peft|trl)\b", text, re.MULTILINE):
+        needs = re.search(r"^(?:from|import) (?:bitsandbytes|peft|trl)\b", text, re.MULTILINE)
+        if needs and "\nif __name__" in text:
             assert text.index("\nfrom common import") < loud.search(text).start(), path
