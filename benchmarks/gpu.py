@@ -17,6 +17,7 @@ B). Embeddings are looked up, not multiplied; the output layer is.
 import argparse
 import gc
 import json
+import math
 import re
 import sys
 import time
@@ -281,6 +282,10 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     options = parser.parse_args(argv)
     if options.steps < 1:
         guard.stop(f"--steps is {options.steps}", "give at least 1")
+    if options.peak_tflops is not None and not 0 < options.peak_tflops < math.inf:
+        guard.stop(f"--peak-tflops is {options.peak_tflops}", "give a number above 0")
+    if options.json and (options.json.is_dir() or not options.json.parent.is_dir()):
+        guard.stop(f"{options.json} cannot be written", "name a file of a folder that exists")
     return options
 
 

@@ -1,5 +1,7 @@
 """Checks before and during a run: each stops with one line on what is wrong, one on its cure."""
 
+import argparse
+import errno
 import json
 import math
 import os
@@ -15,14 +17,30 @@ from typing import NoReturn
 import torch
 import transformers
 from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError
+from safetensors import SafetensorError
 from transformers import PretrainedConfig, TrainerCallback
 
 from memory import Run, predict, read_config
+
+LEAST = {"batch_size": 1, "max_tokens": 1, "seed": 0}  # of whole numbers
+POSITIVE = ("epochs", "learning_rate", "beta")
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def stop(message: str, mend: str) -> NoReturn:
     """End the program with exit status 1, the message and its cure on standard error."""
     raise SystemExit(f"error: {message}\n  mend: {mend}")
+
+
+def check_options(options: argparse.Namespace) -> argparse.Namespace:
+    """Refuse the numbers of a command line that no training can use."""
+    for name, value in vars(options).items():
+        option = f"--{name.replace('_', '-')} is {value}"
+        if value is not None and name in LEAST and not LEAST[name] <= value < 2**32:
+            stop(option, f"choose a whole number from {LEAST[name]}")
+        if value is not None and name in POSITIVE and not 0 < value < math.inf:
+            stop(option, "choose a number above 0")
+    return options
 
 
 def hush() -> None:
@@ -83,7 +101,7 @@ def explain(kind: str, name: str) -> Iterator[None]:
 
 @contextmanager
 def explain_memory(output: str | Path | None = None) -> Iterator[None]:
-    """Turn a full card into one line and its cure; and Ctrl+C into what is kept in `output`."""
+    """Turn a full card or disk into one line and its cure, and Ctrl+C into what is kept."""
     try:
         yield
     except torch.OutOfMemoryError:
@@ -91,16 +109,28 @@ def explain_memory(output: str | Path | None = None) -> Iterator[None]:
             "the card's memory is full",
             "halve --batch-size (accumulation makes up for it), or end what else uses the card",
         )
+    except (OSError, RuntimeError, SafetensorError) as error:
+        if not _disk_is_full(error):
+            raise
+        stop(f"the disk is full; {_kept(output)}", "free some space, then give that command")
     except KeyboardInterrupt:
         print(f"\nstopped: {_kept(output)}", file=sys.stderr)
         raise SystemExit(130) from None
+
+
+def _disk_is_full(error: Exception) -> bool:
+    """Say whether a file could not be written whole; torch and safetensors only say it in words."""
+    if isinstance(error, OSError):
+        return error.errno in FULL
+    words = [f"(os error {code})" for code in FULL] + ["PytorchStreamWriter failed writing"]
+    return any(word in str(error) for word in words)
 
 
 def _kept(output: str | Path | None) -> str:
     """Say from where a stopped run can go on."""
     if output is None:
         return "the last complete checkpoint, if there is one, is kept; --resume goes on from it"
-    last = _last_complete(Path(output))
+    last = last_complete(Path(output))
     if last is None:
         return f"there is no checkpoint yet in {output}; the same command starts again"
     return f"{last.name} is kept in {output}; the same command with --resume goes on from it"
@@ -164,9 +194,20 @@ def check_disk(folder: Path, parameters: int) -> None:
         )
 
 
+def check_output(folder: Path) -> None:
+    """Make sure that a folder is one, or can be made, and can be written to."""
+    place = folder.absolute()
+    while not place.exists() and not place.is_symlink():
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        what = "cannot be written to" if place.is_dir() else "is not a folder"
+        stop(f"{place} {what}", "name another folder with --output")
+
+
 def last_checkpoint(folder: Path, resume: bool) -> str | None:
     """Find where to resume; refuse to mix two runs in a folder, or to resume what never started."""
-    last = _last_complete(folder)
+    check_output(folder)
+    last = last_complete(folder)
     if last and not resume:
         stop(
             f"{folder} holds an unfinished run ({last.name})",
@@ -177,21 +218,36 @@ def last_checkpoint(folder: Path, resume: bool) -> str | None:
     return str(last) if last else None
 
 
-def _last_complete(folder: Path) -> Path | None:
+def last_complete(folder: Path) -> Path | None:
     """Find the last complete checkpoint.
 
-    Trainer writes `trainer_state.json` last: a checkpoint without it was cut while being written.
+    Trainer writes `trainer_state.json` last: a checkpoint without it, or with a part of it, was cut
+    while being written.
     """
-    found = [path.parent for path in folder.glob("checkpoint-*/trainer_state.json")]
+    found = [p.parent for p in folder.glob("checkpoint-*/trainer_state.json") if _is_json(p)]
     return max(found, key=lambda path: int(path.name.split("-")[1]), default=None)
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        json.loads(path.read_text("utf-8"))
+    except ValueError:
+        return False
+    return True
 
 
 def read_jsonl(path: Path, columns: Sequence[str]) -> list[dict]:
     """Read one JSON object a line; each must have the columns, as text."""
-    if not path.exists():
+    if not path.is_file():
         stop(f"{path} was not found", "give --data a file, a folder, or a name on the Hub")
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        stop(f"{path}: not UTF-8 (byte {error.start})", "save the file again, as UTF-8")
     rows = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # splitlines cuts at U+2028 too
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:

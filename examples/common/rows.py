@@ -30,4 +30,9 @@ def read(data: str) -> tuple[list[dict], list[dict]]:
     for row in rows:
         request = row["instruction"] + row["context"]
         parts[zlib.crc32(request.encode()) % 20 == 0].append(row)
+    if not all(parts):
+        guard.stop(
+            f"{data} has {len(rows)} rows: too few to train on some and hold out others",
+            "give more rows, or a folder with train.jsonl and validation.jsonl",
+        )
     return parts

@@ -33,6 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
             print(json.dumps(answer(json.load(sys.stdin))))
         else:
             print(write_budget(predict(build_run(vars(options)))))
+    except (TypeError, AttributeError):
+        print("error: not an object of settings: names, and numbers or words", file=sys.stderr)
+        return 1
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

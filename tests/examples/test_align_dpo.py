@@ -138,7 +138,64 @@ def test_length_follows_the_pairs_and_both_log_probabilities_can_fall() -> None:
     assert hard["accuracy"] > 0.9 and hard["right"] < before["right"]
 
 
+def test_a_finished_run_leaves_no_checkpoint_behind(run, tmp_path, monkeypatch) -> None:
+    """The same command must work twice: a checkpoint would be taken for an unfinished run."""
+    monkeypatch.setattr(dpo, "demonstrate", lambda *_: run.start)
+    monkeypatch.setattr(dpo, "measure", lambda *_: {"loss": 0.0})
+    dpo.main(["--tiny", "--epochs", "0.05", "--output", str(tmp_path)])
+    assert (tmp_path / "adapter_model.safetensors").exists()
+    assert not list(tmp_path.glob("checkpoint-*"))
+
+
+def test_the_model_that_answers_is_made_anew_unless_a_run_goes_on(tmp_path, monkeypatch) -> None:
+    trained = []
+    monkeypatch.setattr(dpo.loop, "fit", lambda *args: trained.append(args[2]) or iter(()))
+    settings = replace(dpo.TINY, output=tmp_path, seed=7, learning_rate=1.0, epochs=1)
+    (tmp_path / "sft").mkdir()
+    (tmp_path / "sft/config.json").write_text("{", "utf-8")  # cut while it was saved
+    dpo.demonstrate(settings, resume=True)
+    dpo.demonstrate(settings, resume=True)
+    assert len(trained) == 1
+    dpo.demonstrate(settings)
+    chosen = [(one.seed, one.learning_rate, one.epochs) for one in trained]
+    assert chosen == 2 * [(7, dpo.TINY.learning_rate, 6)]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "row 1 has no conversation in column 'prompt'"),
+        ('{"prompt": "a", "chosen": "b", "rejected": "c"}', "column 'prompt'"),
+        ('{"prompt": [{"role": "user", "content": "a"}], "chosen": []}', "column 'chosen'"),
+    ],
+)
+def test_pairs_of_another_form_are_refused(run, tmp_path, line: str, message: str) -> None:
+    for name in ("train", "validation"):
+        (tmp_path / f"{name}.jsonl").write_text(line, encoding="utf-8")
+    with pytest.raises(SystemExit, match=message):
+        dpo.read_pairs(replace(run.settings, data=str(tmp_path)), run.tokenizer)
+
+
 def test_what_is_impossible_is_refused() -> None:
     with pytest.raises(SystemExit) as stopped:
         dpo.main(["--tiny", "--beta", "0"])
     assert re.fullmatch(r"error: [^\n]+\n  mend: [^\n]+", stopped.value.code)
+
+
+def test_a_copy_is_predicted_to_cost_its_weights() -> None:
+    shape = json.loads((EXAMPLES / "tiny/base/config.json").read_text("utf-8"))
+    beside, copy = (
+        dpo.predicted_bytes(shape, CARD, replace(dpo.TINY, reference=name))
+        for name in ("adapter-off", "copy")
+    )
+    assert copy - beside == 4 * 951_424
+
+
+def test_the_record_keeps_preferred_and_rejected_apart(run, monkeypatch) -> None:
+    """What is measured of two pairs whose log-probabilities are known."""
+    now = torch.tensor([[-1.0, -3.0], [-2.0, -5.0]])
+    monkeypatch.setattr(dpo, "score", lambda *_: now)
+    monkeypatch.setattr(dpo.full, "generate", lambda *_: "x")
+    found = dpo.measure(None, run.parts[1][:2], now - 1, run.tokenizer, 0.1)
+    assert (found["chosen"], found["rejected"]) == (-1.5, -4.0) and found["accuracy"] == 1.0

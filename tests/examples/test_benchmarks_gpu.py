@@ -112,3 +112,9 @@ def test_a_full_card_is_an_answer(monkeypatch) -> None:
     case = gpu.choose(tiny=True)[0]
     card = guard.Card("CPU", 0, "fp32")
     assert gpu.attempt(case, card, 1, 1.0) == {"skipped": "out of memory"}
+
+
+@pytest.mark.parametrize("wrong", [("--peak-tflops", "-1"), ("--json", "/nowhere/found.json")])
+def test_what_would_be_lost_at_the_end_is_refused_at_the_start(wrong: tuple[str, str]) -> None:
+    with pytest.raises(SystemExit, match=r"^error: [^\n]+\n  mend: "):
+        gpu.read_options(["--tiny", *wrong])

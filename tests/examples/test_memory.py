@@ -339,6 +339,7 @@ def test_json_in_and_out() -> None:
     ("arguments", "message"),
     [
         (("--model", "gpt-9"), "error: unknown model 'gpt-9'"),
+        (("--model", "none-of.json"), "error: unknown model"),
         (("--shards", "3"), "error: shards is 3 on one GPU"),
     ],
 )
@@ -378,3 +379,10 @@ def test_time_from_operations_and_from_a_throughput() -> None:
     for call in (lambda: seconds(1, 0, 0.5), lambda: seconds(1, 1, 2), lambda: seconds_at(1, 1, 0)):
         with pytest.raises(ValueError, match=r"above 0"):
             call()
+
+
+@pytest.mark.parametrize("text", ["[]", '{"rows": "a"}', '{"rows": null}'])
+def test_settings_of_another_form_are_refused(text: str) -> None:
+    command = [sys.executable, str(EXAMPLES / "memory"), "--json"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("error: not an object of settings")

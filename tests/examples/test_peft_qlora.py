@@ -296,6 +296,8 @@ def test_options() -> None:
     assert qlora.choose(qlora.read_options(["--tiny", "--keep-16-bits"])).keep_16_bits
     with pytest.raises(SystemExit, match=r"^error: --rank is 0\n  mend: "):
         qlora.main(["--tiny", "--rank", "0"])
+    with pytest.raises(SystemExit, match=r"^error: the record .* is that of --tiny\n  mend: "):
+        qlora.main(["--record"])
 
 
 # By TRL
@@ -321,6 +323,18 @@ def test_trl_trains_as_the_program_does(tmp_path) -> None:
     old = RECORD["history"][0]
     new = next(entry for entry in trainer.state.log_history if "loss" in entry)
     assert new["step"] == old["step"] and new["loss"] == pytest.approx(old["loss"], abs=0.03)
+
+
+def test_trl_gets_the_rows_that_the_program_keeps(capsys) -> None:
+    """Longer ones it would cut, and with them the end of their answers."""
+    tokenizer = full.load_tokenizer(full.TINY)
+    parts = read(full.TINY.data)
+    sizes = [len(full.encode(row, tokenizer)["input_ids"]) for row in parts[1]]
+    kept = with_trl.keep(parts[1], tokenizer, min(sizes))
+    assert len(kept) == sizes.count(min(sizes)) < len(sizes)
+    assert f"{len(sizes) - len(kept)} dropped" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match=r"^error: no row is left\n  mend: "):
+        with_trl.keep(parts[1], tokenizer, min(sizes) - 1)
 
 
 def test_what_trl_recorded() -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 from program import EXAMPLES, load
@@ -100,12 +101,64 @@ def test_the_record_is_of_this_configuration_and_says_what_the_outputs_show() ->
     assert capstone.score_table(RECORD) in text("card.txt")
 
 
-def test_a_broken_configuration_is_refused(tmp_path) -> None:
-    (tmp_path / "broken.toml").write_text("[prepare]\n", encoding="utf-8")
-    for path in (tmp_path / "broken.toml", tmp_path / "none.toml"):
-        with pytest.raises(SystemExit) as stopped:
-            capstone.main(["--tiny", "--config", str(path)])
-        assert re.fullmatch(r"error: [^\n]+\n  mend: [^\n]+", stopped.value.code)
+def refusal(*argv: str) -> str:
+    """Give the message of a program that must refuse: one line, and its cure."""
+    with pytest.raises(SystemExit) as stopped:
+        capstone.main(["--tiny", *argv])
+    assert re.fullmatch(r"error: [^\n]+\n  mend: [^\n]+", stopped.value.code)
+    return stopped.value.code
+
+
+BROKEN = [  # what is written instead of what, and the message
+    ("rank = 16", "rankk = 16", "[train] lacks or should not have: rank, rankk"),
+    ('contact = "write your address here"', "", "[card] lacks or should not have: contact"),
+    ("[tiny.train]", "[tiny.trian]", "[trian] lacks or should not have: batch_size"),
+    ("epochs = 12", 'epochs = "x"', "epochs of [train] is 'x'"),
+    ("batch_size = 8", "batch_size = 0", "--batch-size is 0"),
+    ("learning_rate = 5e-3", "learning_rate = nan", "--learning-rate is nan"),
+    ("rank = 16\nbatch_size = 8", "rank = 0\nbatch_size = 8", "rank is 0"),
+    ("data/library.jsonl", "data/none.jsonl", "none.jsonl was not found"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), BROKEN)
+def test_a_broken_configuration_is_refused(tmp_path, old: str, new: str, message: str) -> None:
+    path, whole = tmp_path / "broken.toml", (FOLDER / "capstone.toml").read_text("utf-8")
+    assert old in whole
+    path.write_text(whole.replace(old, new), encoding="utf-8")
+    assert message in refusal("--config", str(path), "--output", str(tmp_path / "output"))
+    assert not (tmp_path / "output").exists()
+
+
+def test_no_configuration_no_folder_and_no_state_are_refused(tmp_path) -> None:
+    (tmp_path / "state.json").write_text("{")
+    assert "none.toml" in refusal("--config", str(tmp_path / "none.toml"))
+    assert "state.json is not a folder" in refusal("--output", str(tmp_path / "state.json"))
+    assert "state.json is not JSON" in refusal("--output", str(tmp_path))
+
+
+def test_a_training_with_other_choices_does_not_go_on(tmp_path) -> None:
+    def keeps(name: str) -> bool:
+        capstone.leave_other_runs(tmp_path, name)
+        return checkpoint.exists()
+
+    checkpoint = tmp_path / "checkpoint-4"
+    assert not keeps("one")
+    checkpoint.mkdir()
+    assert keeps("one") and not keeps("other")
+
+
+def test_the_length_of_an_answer_is_the_one_asked_for(monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr(capstone.full, "generate", lambda *args: asked.append(args[3]) or "</s>")
+    monkeypatch.setattr(capstone, "general_loss", lambda *_: 0.0)
+    monkeypatch.setattr(capstone, "recall", lambda *_: 0.0)
+    row = {"language": "fr", "kind": "fact", "key": "x", "response": "y"}
+    tokenizer = SimpleNamespace(decode=lambda _: "</s>", eos_token_id=2)
+    chosen = config()
+    chosen["evaluate"]["most_tokens"] = 7
+    capstone.measure(None, tokenizer, [row], chosen)
+    assert asked == [7]
 
 
 def test_the_rubric_adds_up() -> None:

@@ -82,10 +82,36 @@ def test_what_is_saved_is_what_was_merged_with_template_and_end(run) -> None:
     assert names <= set(found["files"])
 
 
-def test_no_adapter_is_refused() -> None:
+def test_adapters_are_kept_unless_a_record_needs_their_training(run, monkeypatch, capsys) -> None:
+    made = []
+    monkeypatch.setattr(merging, "load_base", lambda *_: None)
+    monkeypatch.setattr(merging, "train_adapter", lambda *args: made.append(args[2].name) or {})
+    assert merging.make_adapters(run.output, run.model, [], 1)[1] == {} and not made
+    assert capsys.readouterr().out.count("was trained before") == 2
+    merging.make_adapters(run.output, run.model, [], 1, anew=True)
+    assert made == ["lora", "qlora"]
+
+
+def refusal(*argv: str) -> str:
+    """Give the message of a merge that must be refused: one line, and its cure."""
     with pytest.raises(SystemExit) as stopped:
-        merging.main(["--adapter", "/nowhere"])
+        merging.main(argv)
     assert re.fullmatch(r"error: [^\n]+\n  mend: [^\n]+", stopped.value.code)
+    return stopped.value.code
+
+
+def test_no_adapter_is_refused() -> None:
+    assert "no adapter" in refusal("--adapter", "/nowhere")
+
+
+def test_what_cannot_be_merged_is_refused(tmp_path, monkeypatch) -> None:
+    (tmp_path / "adapter_config.json").write_text("{}", "utf-8")
+    wanted = ("--model", str(BASE), "--adapter", str(tmp_path), "--output")
+    assert "does not fit" in refusal(*wanted, str(tmp_path / "output"))
+    assert "is not a folder" in refusal(*wanted, str(tmp_path / "adapter_config.json"))
+    little = SimpleNamespace(available=3_000_000)  # fp32: 951,424 parameters take 3.8 MB
+    monkeypatch.setattr(merging.psutil, "virtual_memory", lambda: little)
+    assert "merge on a computer with more" in refusal(*wanted, str(tmp_path / "output"))
 
 
 # Exporting

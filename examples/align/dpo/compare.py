@@ -14,12 +14,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from transformers import AutoModelForCausalLM
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from align.dpo import train as dpo
-from common import guard, record
 from common.peak import step_peak
 from full.traditional import train as full
 from peft import get_peft_model
@@ -174,7 +176,7 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--output", type=Path, default=Path("output/dpo-tiny"))
     parser.add_argument("--record", action="store_true", help="refresh compare.json and outputs/")
-    options = parser.parse_args(argv)
+    options = guard.check_options(parser.parse_args(argv))
     folder = HERE if options.record else None
     dpo.hush()
     settings = replace(dpo.TINY, output=options.output)

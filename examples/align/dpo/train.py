@@ -16,6 +16,7 @@ trl-lib/ultrafeedback_binarized, was made from UltraFeedback (MIT licence).
 """
 
 import argparse
+import shutil
 import sys
 import warnings
 import zlib
@@ -23,6 +24,10 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import datasets
 import torch
 from torch.nn.functional import logsigmoid
@@ -30,8 +35,6 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel, Prin
 from trl import DPOConfig, DPOTrainer
 from trl.data_utils import maybe_extract_prompt
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from common.peak import step_peak
 from full.traditional import loop
 from full.traditional import train as full
@@ -81,22 +84,33 @@ TINY = Settings(
 
 def read_pairs(settings: Settings, tokenizer) -> list[list[dict]]:
     """Read training and validation pairs as conversations; pairs that are too long are dropped."""
-    path = Path(settings.data)
+    path, names = Path(settings.data), ("train", "validation")
     if path.is_dir():
-        names = ("train", "validation")
-        with guard.explain("data", settings.data):
-            files = [
-                datasets.load_dataset("json", data_files=str(path / f"{n}.jsonl")) for n in names
-            ]
-        parts = [list(file["train"]) for file in files]
+        parts = [guard.read_jsonl(path / f"{name}.jsonl", ()) for name in names]
+        for name, part in zip(names, parts, strict=True):
+            check_pairs(path / f"{name}.jsonl", part)
     else:
         parts = split(settings.data)
     kept = [[row for row in part if fits(row, tokenizer, settings.max_tokens)] for part in parts]
-    for name, part, whole in zip(("training", "validation"), kept, parts, strict=True):
+    for name, part, whole in zip(names, kept, parts, strict=True):
         print(f"{len(part)} {name} pairs, {len(whole) - len(part)} too long")
     if not all(kept):
         guard.stop("no pair is left", "raise --max-tokens, or look at the data (--data)")
     return kept
+
+
+def check_pairs(path: Path, rows: list[dict]) -> None:
+    """Make sure that each row has its conversations: lists of messages."""
+    for number, row in enumerate(rows, 1):
+        for column in COLUMNS:
+            turns = row.get(column) if isinstance(row, dict) else None
+            if not turns or not all(
+                isinstance(t, dict) and {"role", "content"} <= {*t} for t in turns
+            ):
+                guard.stop(
+                    f"{path}: row {number} has no conversation in column '{column}'",
+                    'write [{"role": "user", "content": "..."}]; see examples/align/dpo/data',
+                )
 
 
 def split(name: str) -> list[list[dict]]:
@@ -118,15 +132,15 @@ def fits(row: dict, tokenizer, most: int) -> bool:
 
 
 # --8<-- [start:sft]
-def demonstrate(settings: Settings) -> Path:
+def demonstrate(settings: Settings, resume: bool = False) -> Path:
     """Make the model that DPO starts from: the base learns to answer, in two manners."""
     folder = settings.output / "sft"
-    if (folder / "config.json").exists():
+    if resume and (folder / "tokenizer_config.json").exists():  # what is saved last
         return folder
     tokenizer, model = full.load(settings)
     lines = guard.read_jsonl(DATA / "demonstrations.jsonl", ("instruction", "context", "response"))
     rows = [full.encode(line, tokenizer) for line in lines]
-    choices = replace(settings, epochs=6, batch_size=16)
+    choices = replace(TINY, seed=settings.seed, epochs=6, batch_size=16)
     for _ in loop.fit(model, rows, choices, tokenizer.pad_token_id):  # (1)!
         pass
     model.save_pretrained(folder)
@@ -417,7 +431,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-tokens", type=int, help="longer pairs are dropped")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> Settings:
@@ -425,8 +439,6 @@ def choose(options: argparse.Namespace) -> Settings:
     default = TINY if options.tiny else Settings()
     wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
     settings = replace(default, **wanted)
-    if settings.beta <= 0:
-        guard.stop(f"--beta is {settings.beta}", "choose more than 0; 0.1 is usual")
     whole = default.batch_size * default.accumulation
     return replace(settings, accumulation=max(1, whole // settings.batch_size))
 
@@ -450,8 +462,9 @@ def main(argv: list[str] | None = None) -> None:
     last = guard.last_checkpoint(settings.output, options.resume)
     check_memory(card, settings.model, settings)
     full.set_seed(settings.seed)
-    start = demonstrate(settings) if options.tiny else settings.model
-    tokenizer, _ = full.load(replace(settings, model=str(start)))
+    with guard.explain_memory(settings.output):
+        start = demonstrate(settings, options.resume) if options.tiny else settings.model
+    tokenizer = full.load_tokenizer(replace(settings, model=str(start)))
     parts = read_pairs(settings, tokenizer)
     shown, held_out = parts[0][:4], parts[1][:100]
     record.show(pair_table(shown, tokenizer), folder, "pairs.txt")
@@ -463,9 +476,12 @@ def main(argv: list[str] | None = None) -> None:
         measures = {"before": measure(model, held_out, reference, tokenizer, settings.beta)}
         rows = [{"instruction": p["prompt"][-1]["content"], "context": ""} for p in held_out[::20]]
         before = [full.generate(model, tokenizer, row) for row in rows]
-    with guard.explain_memory():
+    guard.check_disk(settings.output, sum(p.numel() for p in model.parameters() if p.requires_grad))
+    with guard.explain_memory(settings.output):
         trainer.train(resume_from_checkpoint=last)
-    trainer.save_model()
+        trainer.save_model()
+    for checkpoint in settings.output.glob("checkpoint-*"):
+        shutil.rmtree(checkpoint)
     log = trainer.state.log_history
     record.show(train_table(log), folder, "train.txt")
 

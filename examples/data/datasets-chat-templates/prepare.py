@@ -493,7 +493,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--validation", type=float, help="share of the topics to hold out")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> Settings:

@@ -19,6 +19,10 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from datasets import Dataset, disable_progress_bars
 from transformers import (
@@ -38,8 +42,6 @@ from transformers.utils import logging
 from trl import SFTConfig, SFTTrainer
 from trl.chat_template_utils import get_training_chat_template
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from common.rows import COLUMNS
 from tiny import BASE, facts
 
@@ -434,7 +436,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-tokens", type=int, help="where the set-up `cut` cuts")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> Settings:

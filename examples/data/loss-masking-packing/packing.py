@@ -20,6 +20,10 @@ from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from datasets import Dataset, disable_progress_bars
 from transformers import (
@@ -32,8 +36,6 @@ from transformers.utils import logging
 from trl import pack_dataset
 from trl.chat_template_utils import get_training_chat_template
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from common.rows import COLUMNS
 from tiny import BASE, facts
 
@@ -284,7 +286,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--batch-size", type=int, help="rows that are padded together")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--record", action="store_true", help="refresh packing.json and outputs/")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> Settings:

@@ -336,7 +336,12 @@ def check_memory(settings: Settings, card: guard.Card) -> None:
     if card.device == "cpu":
         return
     with guard.explain("model", settings.model):
-        shape = read_config(AutoConfig.from_pretrained(settings.model).to_dict())
+        config = AutoConfig.from_pretrained(settings.model).to_dict()
+    try:
+        shape = read_config(config)
+    except ValueError as error:
+        print(f"memory not predicted: {error}")
+        return
     sizes = {"rows": settings.batch_size, "length": settings.max_tokens}
     needed = predict(Run(shape, precision="fp32", recompute=False, **sizes)).total
     print(f"memory predicted: {needed / 1e9:.1f} GB")
@@ -358,7 +363,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="the first seed")
     parser.add_argument("--seeds", type=int, help="how many: 1, or 5 with --record")
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    options = parser.parse_args(argv)
+    options = guard.check_options(parser.parse_args(argv))
     options.seeds = options.seeds or (5 if options.record else 1)
     if not 1 <= options.seeds <= max(STUDENT):
         guard.stop(f"--seeds is {options.seeds}", f"choose 1 to {max(STUDENT)}")

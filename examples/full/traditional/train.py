@@ -86,12 +86,18 @@ PLAIN_TEMPLATE = (
 def load(settings: Settings) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     """Load the tokenizer, and the model in fp32."""
     with guard.explain("model", settings.model):
-        tokenizer = AutoTokenizer.from_pretrained(settings.model)
         model = AutoModelForCausalLM.from_pretrained(settings.model, dtype=torch.float32)  # (1)!
+    return load_tokenizer(settings), model
+
+
+def load_tokenizer(settings: Settings) -> PreTrainedTokenizerBase:
+    """Load the tokenizer with a chat template, the EOS of its answers, and padding."""
+    with guard.explain("model", settings.model):
+        tokenizer = AutoTokenizer.from_pretrained(settings.model)
     tokenizer.chat_template = tokenizer.chat_template or PLAIN_TEMPLATE  # (2)!
     tokenizer.eos_token_id = answer_end(tokenizer)  # (3)!
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token  # (4)!
-    return tokenizer, model
+    return tokenizer
 
 
 def answer_end(tokenizer: PreTrainedTokenizerBase) -> int:
@@ -179,8 +185,8 @@ def launch(
     )
     with guard.explain_memory(args.output_dir):
         trainer.train(resume_from_checkpoint=last)  # (3)!
-    trainer.save_model()  # (4)!
-    trainer.save_state()
+        trainer.save_model()  # (4)!
+        trainer.save_state()
     for checkpoint in Path(args.output_dir).glob("checkpoint-*"):  # (5)!
         shutil.rmtree(checkpoint)
     return trainer.state.log_history
@@ -188,11 +194,13 @@ def launch(
 
 
 # --8<-- [start:generate]
-def generate(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, row: dict) -> str:
+def generate(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, row: dict, most: int = 64
+) -> str:
     """Answer a request. EOS stays visible, so that one sees whether the answer ended."""
     chat = tokenizer.apply_chat_template(ask(row), add_generation_prompt=True, return_tensors="pt")
     chat = chat.to(model.device)
-    output = model.generate(**chat, do_sample=False, max_new_tokens=64)  # (1)!
+    output = model.generate(**chat, do_sample=False, max_new_tokens=most)  # (1)!
     return tokenizer.decode(output[0, chat.input_ids.shape[1] :])  # (2)!
 
 
@@ -226,7 +234,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-tokens", type=int, help="longer rows are dropped")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> Settings:

@@ -136,7 +136,7 @@ def main(argv: list[str] | None = None) -> None:
         write_tasks(TASKS)
     guard.hush()
     started, settings = time.process_time(), score.TINY
-    tokenizer, _ = full.load(settings)
+    tokenizer = full.load_tokenizer(settings)
     rows = full.encode_all(read(settings.data)[0], tokenizer, settings.max_tokens)
     models = score.train_tiny(settings, rows, steps=score.EARLY)
     del models["tuned"]

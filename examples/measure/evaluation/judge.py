@@ -14,11 +14,13 @@ import random
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from measure.evaluation import intervals
 from tiny import BASE, facts
 
@@ -115,7 +117,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--tiny", action="store_true", help="the only way: the judge is a toy")
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--record", action="store_true", help="refresh judge.json and outputs/")
-    options = parser.parse_args(argv)
+    options = guard.check_options(parser.parse_args(argv))
     if not options.tiny:
         guard.stop("the judge is a toy, of the tiny base alone", "add --tiny")
     guard.hush()

@@ -23,6 +23,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from torch.nn.functional import cross_entropy
 from transformers import (
@@ -32,8 +36,6 @@ from transformers import (
     set_seed,
 )
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
@@ -251,7 +253,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=float, help="with --tiny")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    options = parser.parse_args(argv)
+    options = guard.check_options(parser.parse_args(argv))
     if not options.tiny and bool(options.tuned) == bool(options.adapter):
         guard.stop("one trained model is needed", "name its folder: --tuned or --adapter")
     return options
@@ -270,7 +272,7 @@ def main(argv: list[str] | None = None) -> None:
     settings, folder = choose(options), HERE if options.record else None
     guard.hush()
     card, started = guard.find_card(options.tiny), time.process_time()
-    tokenizer, _ = full.load(settings)
+    tokenizer = full.load_tokenizer(settings)
     parts = [list(part) for part in read(settings.data)]
     rows = [full.encode_all(part, tokenizer, settings.max_tokens) for part in parts]
     fitting = settings.max_tokens

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from transformers import PreTrainedModel, set_seed
+from transformers import AutoConfig, PreTrainedModel, set_seed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
@@ -134,7 +134,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--batch-size", type=int)
     parser.add_argument("--max-tokens", type=int)
     parser.add_argument("--record", action="store_true", help="refresh overfit.json and outputs/")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> full.Settings:
@@ -150,9 +150,10 @@ def main(argv: list[str] | None = None) -> None:
     settings, folder = choose(options), HERE if options.record else None
     guard.hush()
     card = guard.find_card(options.tiny)
-    tokenizer, model = full.load(settings)
-    guard.check_memory(card, model.config, settings.batch_size, settings.max_tokens)
-    del model
+    with guard.explain("model", settings.model):
+        config = AutoConfig.from_pretrained(settings.model)
+    guard.check_memory(card, config, settings.batch_size, settings.max_tokens)
+    tokenizer = full.load_tokenizer(settings)
     rows = full.encode_all(read(settings.data)[0], tokenizer, settings.max_tokens)
     batch = loop.collate(rows[: settings.batch_size], tokenizer.pad_token_id)
     batch = {name: tensor.to(card.device) for name, tensor in batch.items()}

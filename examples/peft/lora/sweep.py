@@ -16,16 +16,17 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from peft import LoraConfig, get_peft_model
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
+from peft import LoraConfig, get_peft_model
 from tiny import exact, recall
 
 HERE = Path(__file__).resolve().parent

@@ -280,7 +280,10 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-tokens", type=int, help="longer rows are dropped")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    return parser.parse_args(argv)
+    options = guard.check_options(parser.parse_args(argv))
+    if options.record and not options.tiny:
+        guard.stop("the record of the course is that of --tiny", "add --tiny, or leave --record")
+    return options
 
 
 def choose(options: argparse.Namespace) -> Settings:

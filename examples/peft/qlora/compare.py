@@ -18,18 +18,20 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel, set_seed
 
 from peft import prepare_model_for_kbit_training
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `peft` itself is the library
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lora import train as lora
 from lora.sweep import validation_loss
 from qlora import train as qlora
 
-from common import guard, record
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
@@ -64,7 +66,7 @@ NAMES = {"lora": "LoRA", "qlora": "QLoRA (NF4)", "defaults": "defaults (FP4)"}
 
 def run(kind: str, seed: int, parts: list[list[dict]], epochs: float = 4) -> dict:
     """Train once, and measure before and after."""
-    tokenizer, _ = full.load(full.TINY)
+    tokenizer = full.load_tokenizer(full.TINY)
     rows = [[full.encode(row, tokenizer) for row in part] for part in parts]
     settings = replace(lora.TINY, seed=seed, epochs=epochs)
     base = build(kind)

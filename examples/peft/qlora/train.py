@@ -23,12 +23,15 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from bitsandbytes.nn import Linear4bit
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
-    AutoTokenizer,
     BitsAndBytesConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -39,12 +42,10 @@ from transformers import (
 from peft import PeftModel, prepare_model_for_kbit_training
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `peft` itself is the library
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lora import train as lora
 from lora.sweep import validation_loss
 from quantization import lab
 
-from common import guard, record
 from common.peak import step_peak
 from common.rows import read
 from full.traditional import loop
@@ -95,7 +96,7 @@ def place(card: guard.Card) -> dict[str, int | str]:
 
 def load(settings: Settings, card: guard.Card) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     """Load the tokenizer, and the base: each linear layer is quantized as it arrives."""
-    tokenizer = load_tokenizer(settings)
+    tokenizer = full.load_tokenizer(settings)
     with guard.explain("model", settings.model), guard.explain_memory():
         model = AutoModelForCausalLM.from_pretrained(
             settings.model,
@@ -106,16 +107,6 @@ def load(settings: Settings, card: guard.Card) -> tuple[PreTrainedTokenizerBase,
     keep_gradients(model)
     return tokenizer, model
     # --8<-- [end:quantization]
-
-
-def load_tokenizer(settings: Settings) -> PreTrainedTokenizerBase:
-    """Load the tokenizer with a chat template, the EOS of its answers, and padding."""
-    with guard.explain("model", settings.model):
-        tokenizer = AutoTokenizer.from_pretrained(settings.model)
-    tokenizer.chat_template = tokenizer.chat_template or full.PLAIN_TEMPLATE
-    tokenizer.eos_token_id = full.answer_end(tokenizer)
-    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    return tokenizer
 
 
 def keep_gradients(model: PreTrainedModel) -> None:
@@ -345,7 +336,10 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    return parser.parse_args(argv)
+    options = guard.check_options(parser.parse_args(argv))
+    if options.record and not options.tiny:
+        guard.stop("the record of the course is that of --tiny", "add --tiny, or leave --record")
+    return options
 
 
 def choose(options: argparse.Namespace) -> Settings:

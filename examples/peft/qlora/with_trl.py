@@ -15,17 +15,19 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from datasets import Dataset
 from trl import SFTConfig, SFTTrainer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `peft` itself is the library
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lora import train as lora
 from lora.sweep import validation_loss
 from qlora import train as qlora
 
-from common import guard, record
 from common.rows import read
 from full.traditional import train as full
 
@@ -39,9 +41,10 @@ def twin(settings: qlora.Settings, card: guard.Card, rows: list[dict]) -> SFTTra
         model=settings.model,
         args=arguments(settings, card),
         train_dataset=Dataset.from_list([split(row) for row in rows]),  # (1)!
-        processing_class=qlora.load_tokenizer(settings),
+        processing_class=full.load_tokenizer(settings),
         quantization_config=qlora.quantization(card),  # (2)!
         peft_config=lora.adapter(settings),
+        callbacks=[guard.StopOnNan()],
     )
     if card.precision == "fp16":
         for parameter in trainer.model.parameters():
@@ -55,6 +58,15 @@ def split(row: dict) -> dict[str, list[dict]]:
     """Cut a row into prompt and completion: TRL then learns the completion only."""
     answer = [{"role": "assistant", "content": row["response"]}]
     return {"prompt": full.ask(row), "completion": answer}
+
+
+def keep(rows: list[dict], tokenizer, most: int) -> list[dict]:
+    """Drop rows that are too long, as train.py does: TRL would cut off the end of their answers."""
+    kept = [row for row in rows if len(full.encode(row, tokenizer)["input_ids"]) <= most]
+    if not kept:
+        guard.stop("no row is left", "raise --max-tokens, or look at the data (--data)")
+    print(f"{len(kept)} rows, {len(rows) - len(kept)} dropped (more than {most} tokens)")
+    return kept
 
 
 def arguments(settings: qlora.Settings, card: guard.Card) -> SFTConfig:
@@ -93,15 +105,17 @@ def main(argv: list[str] | None = None) -> None:
     if options.resume:
         guard.stop("this program keeps no checkpoints", "leave --resume out, or use train.py")
     card = guard.find_card(options.tiny)
+    guard.check_output(settings.output)
     qlora.check_memory(card, settings)
     parts = read(settings.data)
+    parts = [keep(part, full.load_tokenizer(settings), settings.max_tokens) for part in parts]
     trainer = twin(settings, card, parts[0])
     model, tokenizer = trainer.model, trainer.processing_class
     qlora.keep_gradients(model)
     learnt = [p for p in model.parameters() if p.requires_grad]
-    with guard.explain_memory():
+    with guard.explain_memory(settings.output):
         trainer.train()
-    trainer.save_model()
+        trainer.save_model()
     lines = [
         f"the adapter has {sum(p.numel() for p in learnt):,} parameters in {learnt[0].dtype},",
         f"the embeddings are in {model.get_input_embeddings().weight.dtype}",

@@ -311,7 +311,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--batch-size", type=int, help="rows at once on each GPU")
     parser.add_argument("--max-tokens", type=int, help="longer rows are dropped")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> Settings:

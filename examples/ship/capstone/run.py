@@ -20,6 +20,7 @@ import hashlib
 import json
 import math
 import random
+import shutil
 import sys
 import time
 import tomllib
@@ -27,13 +28,14 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, programs, record
+
+# isort: split
 import torch
 from transformers import AutoConfig
 
 import peft
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, programs, record
 from common.peak import step_peak
 from full.traditional import loop
 from full.traditional import train as full
@@ -44,6 +46,7 @@ lora = programs.load("peft/lora/train.py")
 HERE = Path(__file__).resolve().parent
 STEPS = ("prepare", "train", "evaluate", "card")
 COLUMNS = ("language", "topic", "kind", "instruction", "context", "response", "key")
+CURE = "compare with examples/ship/capstone/capstone.toml"
 GENERAL = HERE / "data" / "general.jsonl"
 
 
@@ -57,10 +60,11 @@ def read_config_file(path: Path, tiny: bool) -> dict:
     instead = config.pop("tiny", {})
     if tiny:
         for step, values in instead.items():
-            config[step] |= values  # (1)!
+            config[step] = config.get(step, {}) | values  # (1)!
     missing = [step for step in STEPS if step not in config]
     if missing:
         guard.stop(f"{path} lacks [{missing[0]}]", f"it needs: {', '.join(STEPS)}")
+    check_config(path, config)
     return config
 
 
@@ -109,6 +113,7 @@ def count(rows: Sequence[dict]) -> dict[str, int]:
 def train(config: dict, output: Path, card: guard.Card) -> dict:
     """Train a LoRA adapter with the programs of earlier chapters, or go on with its training."""
     settings = lora_settings(config, output)
+    leave_other_runs(settings.output, fingerprint(config, "train", data_file(config)))
     last = guard.last_checkpoint(settings.output, has_checkpoint(settings.output))  # (1)!
     if last:
         print(f"going on from {Path(last).name}")
@@ -116,6 +121,7 @@ def train(config: dict, output: Path, card: guard.Card) -> dict:
     tokenizer, base = lora.load(settings, card)
     parameters = base.num_parameters()
     model = lora.attach(base.to(card.device), settings)
+    guard.check_disk(settings.output, lora.count(model)["trained"])
     parts = [
         guard.read_jsonl(output / "data" / f"{n}.jsonl", COLUMNS) for n in ("train", "validation")
     ]
@@ -147,9 +153,19 @@ def lora_settings(config: dict, output: Path) -> "lora.Settings":
     return lora.Settings(**chosen, alpha=2 * chosen["rank"], evaluations=5)
 
 
+def leave_other_runs(folder: Path, name: str) -> None:
+    """Delete the checkpoints of a training with other choices or rows: it cannot go on as this."""
+    mark = folder / "fingerprint.txt"
+    if not mark.exists() or mark.read_text("utf-8") != name:
+        for checkpoint in folder.glob("checkpoint-*"):
+            shutil.rmtree(checkpoint)
+    folder.mkdir(parents=True, exist_ok=True)
+    mark.write_text(name, encoding="utf-8")
+
+
 def has_checkpoint(folder: Path) -> bool:
     """Say whether a training was cut there."""
-    return any(folder.glob("checkpoint-*/trainer_state.json"))
+    return guard.last_complete(folder) is not None
 
 
 @torch.no_grad()
@@ -184,8 +200,11 @@ def measure_peak(settings, card: guard.Card, rows: list[dict], tokenizer) -> dic
 
 
 def predicted_bytes(config: dict, settings, card: guard.Card, length: int) -> int:
-    """Predict the peak of the training."""
-    shape, tiny = read_config(config), card.device == "cpu"
+    """Predict the peak of the training; 0 for a family that the formulas do not cover."""
+    try:
+        shape, tiny = read_config(config), card.device == "cpu"
+    except ValueError:
+        return 0
     run = Run(
         shape,
         method="lora",
@@ -213,7 +232,8 @@ def evaluate(config: dict, output: Path, card: guard.Card) -> dict:
 
 def measure(model, tokenizer, rows: list[dict], config: dict) -> dict:
     """Share of right, exact and ended answers; of each language and kind; and general text."""
-    answers = [full.generate(model, tokenizer, row) for row in rows]
+    most = config["evaluate"]["most_tokens"]
+    answers = [full.generate(model, tokenizer, row, most) for row in rows]
     end = tokenizer.decode([tokenizer.eos_token_id])
     marked = [mark(row, answer, end) for row, answer in zip(rows, answers, strict=True)]
     found = {name: share([m[name] for m in marked]) for name in ("right", "exact", "ended")}
@@ -355,6 +375,24 @@ def answer_table(rows: list[dict], found: dict) -> str:
     return "\n".join(lines[1:])
 
 
+def check_config(path: Path, config: dict) -> None:
+    """Compare names and types with those of this chapter's own file, and refuse what is no use."""
+    wanted = tomllib.loads((HERE / "capstone.toml").read_text("utf-8"))
+    for step, section in config.items():
+        if set(section) != set(wanted.get(step, {})):
+            odd = sorted(set(section) ^ set(wanted.get(step, {})))
+            guard.stop(f"{path}: [{step}] lacks or should not have: {', '.join(odd)}", CURE)
+        for name, value in section.items():
+            kind = type(wanted[step][name])
+            if not isinstance(value, (int, float) if kind is float else kind):
+                guard.stop(f"{path}: {name} of [{step}] is {value!r}", CURE)
+    guard.check_options(argparse.Namespace(**config["train"]))
+    if config["train"]["rank"] < 1:
+        guard.stop(f"{path}: rank is {config['train']['rank']}", "choose 1 or more")
+    if not data_file(config).is_file():
+        guard.stop(f"{data_file(config)} was not found", "name your rows in [prepare], data")
+
+
 def data_file(config: dict) -> Path:
     """Find the rows: a path beside the configuration, or a whole one."""
     return HERE / config["prepare"]["data"]
@@ -392,7 +430,10 @@ def run(config: dict, output: Path, last: str, card: guard.Card) -> dict:
 def read_state(output: Path) -> dict:
     """Read what the steps left behind."""
     path = output / "state.json"
-    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+    try:
+        return json.loads(path.read_text("utf-8")) if path.exists() else {}
+    except ValueError:
+        guard.stop(f"{path} is not JSON", "delete it: the steps are done again")
 
 
 def write_state(output: Path, state: dict) -> None:
@@ -432,6 +473,7 @@ def main(argv: list[str] | None = None) -> None:
     config = read_config_file(options.config, options.tiny)
     guard.hush()
     card = guard.find_card(options.tiny)
+    guard.check_output(output)
     if options.step != "prepare":
         check_memory(config, card, output)
     state = run(config, output, options.step, card)

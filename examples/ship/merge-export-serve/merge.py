@@ -19,18 +19,27 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, PreTrainedModel
-
-from peft import PeftModel, prepare_model_for_kbit_training
+import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, programs, record
+
+# isort: split
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BitsAndBytesConfig,
+    PreTrainedModel,
+)
+
 from common.peak import step_peak
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
 from memory import Run, count_parameters, predict, read_config
+from peft import PeftModel, prepare_model_for_kbit_training
 from tiny import exact
 
 lora = programs.load("peft/lora/train.py")
@@ -230,6 +239,23 @@ def check_table(found: dict) -> str:
     )
 
 
+def check_room(model: str) -> None:
+    """Refuse a model whose fp32 weights are more than what is free of the computer's memory."""
+    with guard.explain("model", model):
+        config = AutoConfig.from_pretrained(model).to_dict()
+    try:
+        needed = 4 * count_parameters(read_config(config)).total
+    except ValueError as error:
+        print(f"memory not predicted: {error}")
+        return
+    free = psutil.virtual_memory().available
+    if needed > free:
+        guard.stop(
+            f"{free / 1e9:.1f} GB of memory are free, merging {model} needs {needed / 1e9:.1f} GB",
+            "merge on a computer with more, or choose a smaller model and train its adapter",
+        )
+
+
 def predicted_bytes(config: dict, rows: int, length: int) -> int:
     """Predict the peak of the fp32 training on the processor: the base takes 4 B/parameter."""
     shape = read_config(config)
@@ -238,12 +264,16 @@ def predicted_bytes(config: dict, rows: int, length: int) -> int:
     return predict(run).total + 2 * count_parameters(shape).total
 
 
-def make_adapters(output: Path, model: str, rows: list, epochs: float) -> tuple[dict, dict]:
+def make_adapters(
+    output: Path, model: str, rows: list, epochs: float, anew: bool = False
+) -> tuple[dict, dict]:
     """Train both adapters, unless that was done; return their folders and what was measured."""
     folders = {"lora": output / "lora", "qlora": output / "qlora"}
     facts = {}
     for (name, folder), kind in zip(folders.items(), ("fp32", "nf4"), strict=True):
-        if not (folder / "adapter_config.json").exists():
+        if (folder / "adapter_config.json").exists() and not anew:
+            print(f"{folder} was trained before; delete it to train again")
+        else:
             print(f"training an adapter beside the base in {kind}", flush=True)
             facts[name] = train_adapter(load_base(model, kind), rows, folder, epochs)
     return folders, facts
@@ -260,7 +290,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("--epochs", type=float, default=4, help="of the tiny adapters")
     parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -276,19 +306,31 @@ def main(argv: list[str] | None = None) -> None:
         options.adapter and (options.adapter / "adapter_config.json").exists()
     ):
         guard.stop("no adapter to merge", "name its folder with --adapter, or add --tiny")
+    guard.check_output(options.output)
     settings = lora.TINY if options.tiny else replace(lora.TINY, model=options.model)
-    tokenizer, _ = full.load(settings)
+    check_room(settings.model)
+    tokenizer = full.load_tokenizer(settings)
     parts = read(lora.TINY.data)
     rows = [full.encode_all(part, tokenizer, lora.TINY.max_tokens) for part in parts]
     facts, adapter = {}, options.adapter
     if options.tiny:
-        adapters, trained = make_adapters(options.output, settings.model, rows, options.epochs)
+        with guard.explain_memory(options.output):
+            adapters, trained = make_adapters(
+                options.output, settings.model, rows, options.epochs, anew=options.record
+            )
         facts["merges"] = compare_merges(settings.model, adapters, rows[1])
         record.show(merge_table(facts["merges"]), folder, "merges.txt")
         facts |= trained.get("lora", {}) | {"qlora": trained.get("qlora")}
         adapter = adapters["lora"]
-    merged = merge(settings.model, "fp32", adapter)
-    save(merged, tokenizer, options.output / "merged")
+    try:
+        merged = merge(settings.model, "fp32", adapter)
+    except (KeyError, RuntimeError, ValueError):
+        guard.stop(
+            f"the adapter of {adapter} does not fit {settings.model}",
+            "name its base with --model; adapter_config.json says which it is",
+        )
+    with guard.explain_memory(options.output):
+        save(merged, tokenizer, options.output / "merged")
     facts["saved"] = check(merged, tokenizer, options.output / "merged", rows[1][:8])
     record.show(check_table(facts["saved"]), folder, "saved.txt")
     if folder:

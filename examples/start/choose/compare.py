@@ -233,7 +233,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=float, default=8)
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--record", action="store_true", help="refresh compare.json and outputs/")
-    return parser.parse_args(argv)
+    return guard.check_options(parser.parse_args(argv))
 
 
 def main(argv: list[str] | None = None) -> None:
