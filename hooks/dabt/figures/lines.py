@@ -7,7 +7,7 @@ from dabt.figures.scale import Scale, choose_log_ticks, choose_ticks, write_numb
 from dabt.languages import direction
 
 WIDTH, HEIGHT = 420, 250
-LEFT, RIGHT, TOP, BOTTOM = 46, 10, 26, 40
+LEFT, RIGHT, TOP, BOTTOM = 46, 22, 26, 40  # right: half of a long last number
 # Numbers stand side by side below the drawing: a mark at each power of ten, and half-way.
 SPARSE = (1, 3)
 
