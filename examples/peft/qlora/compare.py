@@ -144,9 +144,16 @@ def budget() -> list[dict]:
 
 def gigabytes(rows: list[dict]) -> list[dict]:
     """Give what one card could hold, in GB, as a figure draws it: all methods but the full one."""
-    parts = ("weights", "learning", "step", "cuda")
     kept = [row for row in rows if row["id"] != "full"]
-    return [{"id": row["id"]} | {part: row[part] / 1e9 for part in parts} for row in kept]
+    return [
+        {
+            "id": row["id"],
+            "weights": row["weights"] / 1e9,
+            "learning": row["learning"] / 1e9,
+            "rest": (row["step"] + row["cuda"]) / 1e9,
+        }
+        for row in kept
+    ]
 
 
 def budget_table(rows: list[dict]) -> str:
