@@ -368,6 +368,7 @@ def test_4_bits_learn_as_lora_does() -> None:
 def test_the_budget_is_that_of_the_predictions() -> None:
     found = compare.budget()
     assert found == COMPARE["budget"] and text("budget.txt") == compare.budget_table(found) + "\n"
+    assert COMPARE["gigabytes"] == compare.gigabytes(found)
     totals = {row["id"]: round(row["total"] / 1e9, 1) for row in found}
     assert totals["lora"] == 20.1 and totals["qlora"] == 13.6 and totals["qlora-16"] == 9.5
     assert found[3]["total"] == qlora.needed(PRESETS["qwen3-8b"], qlora.Settings(), T4)

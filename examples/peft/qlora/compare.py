@@ -142,6 +142,20 @@ def budget() -> list[dict]:
     # --8<-- [end:budget]
 
 
+def gigabytes(rows: list[dict]) -> list[dict]:
+    """Give what one card could hold, in GB, as a figure draws it: all methods but the full one."""
+    kept = [row for row in rows if row["id"] != "full"]
+    return [
+        {
+            "id": row["id"],
+            "weights": row["weights"] / 1e9,
+            "learning": row["learning"] / 1e9,
+            "rest": (row["step"] + row["cuda"]) / 1e9,
+        }
+        for row in kept
+    ]
+
+
 def budget_table(rows: list[dict]) -> str:
     """Write the predictions in GB."""
     names = {"full": "full", "lora": "LoRA", "qlora-16": "QLoRA, no cast", "qlora": "QLoRA"}
@@ -175,7 +189,8 @@ def main(argv: list[str] | None = None) -> None:
     if folder:
         versions = {"peft": version("peft"), "bitsandbytes": version("bitsandbytes")}
         settings = record.settings(lora.TINY) | {"seeds": SEEDS}
-        found = versions | settings | {"budget": sizes, "kinds": rows, "runs": runs}
+        memory = {"budget": sizes, "gigabytes": gigabytes(sizes)}
+        found = versions | settings | memory | {"kinds": rows, "runs": runs}
         record.write(folder, found, "compare.json")
 
 
