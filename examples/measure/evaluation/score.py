@@ -119,6 +119,15 @@ def score(name: str, read: list[Read]) -> dict:
     return {"id": name, "score": right / len(read), "low": low, "high": high, "n": len(read)}
 
 
+def draw_intervals(scores: list[dict]) -> list[dict]:
+    """Give the intervals of all rows in points, as a figure draws them: where from, how wide."""
+    return [
+        {"id": one["id"], "low": 100 * one["low"], "width": 100 * (one["high"] - one["low"])}
+        for one in scores
+        if not one["id"].endswith(tuple(f"-{language}" for language in LANGUAGES))
+    ]
+
+
 def score_parts(name: str, read: list[Read], languages: list[str]) -> list[dict]:
     """Score all rows, then those of each language."""
     scores = [score(name, read)]
@@ -309,6 +318,7 @@ def main(argv: list[str] | None = None) -> None:
         facts_of = {"seconds": round(time.process_time() - started, 1)}
         facts_of |= {"loss_before": losses["base"]["loss"], "loss_after": losses["tuned"]["loss"]}
         tables = {"losses": [{"id": n, **row} for n, row in losses.items()], "scores": scores}
+        tables |= {"intervals": draw_intervals(scores)}
         tables |= {"pair": pair, "rows_needed": needed, "contamination": leaks}
         record.write(HERE, record.settings(settings) | facts_of | memory | tables)
 
