@@ -196,7 +196,7 @@ def test_refusals_of_the_program(tmp_path: Path, monkeypatch) -> None:
 
     assert "--way ddp needs several processes" in run("--way", "ddp")
     assert "is not a multiple of 1 processes x --batch-size 3" in run("--batch-size", "3")
-    assert "--batch-size 0" in run("--batch-size", "0")
+    assert "--batch-size is 0" in run("--batch-size", "0")
     assert "nothing to resume" in run("--resume")
     assert "was not found" in run("--model", "./no/such/model")
     (tmp_path / "step-4").mkdir()
