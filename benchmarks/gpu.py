@@ -28,12 +28,13 @@ from pathlib import Path
 
 import torch
 from bitsandbytes.nn import Linear4bit, Params4bit
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
+from transformers import LlamaForCausalLM, PreTrainedModel
 
 from peft import LoraConfig, get_peft_model
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 from common import guard
+from common.llama import configure
 from common.peak import step_peak
 from memory import PRESETS, Run, Shape, count_parameters, predict
 from memory.predict import CONTEXT
@@ -98,19 +99,7 @@ class Case:
 
 def build(case: Case, device: str) -> PreTrainedModel:
     """Build a model with random weights: fp32 to train it whole, 16 or 4 bits under an adapter."""
-    shape = case.shape
-    config = LlamaConfig(
-        hidden_size=shape.hidden,
-        intermediate_size=shape.feed_forward,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        num_key_value_heads=shape.key_heads,
-        head_dim=shape.head_size,
-        vocab_size=shape.vocabulary,
-        max_position_embeddings=max(case.length, 64),
-        tie_word_embeddings=shape.tied,
-        use_cache=False,
-    )
+    config = configure(case.shape, max_position_embeddings=max(case.length, 64))
     base = torch.float32 if case.method == "full" else base_type(device)
     torch.manual_seed(42)
     torch.set_default_dtype(base)

@@ -57,8 +57,8 @@ def on_page_markdown(markdown, *, page, config, files):
 
 def on_page_content(html, *, page, config, files):
     """Let the template load a script and its styles only where they are used."""
-    marks = {"quiz": 'class="dabt-quiz"', "calculator": 'class="dabt-calc"'}
-    if found := [name for name, mark in marks.items() if mark in html]:
+    marks = {"quiz": "quiz", "calculator": "calc", "glossary": "glossary", "terms": "terms"}
+    if found := [name for name, mark in marks.items() if f'class="dabt-{mark}"' in html]:
         page.meta["uses"] = [*page.meta.get("uses", []), *found]
     return html
 

@@ -1,4 +1,4 @@
-"""MkDocs adapter: marks under the terms of chapters, and the script and styles they need."""
+"""MkDocs adapter: marks under the terms of chapters."""
 
 from pathlib import Path
 
@@ -19,10 +19,3 @@ def on_page_markdown(markdown, *, page, config, files):
     )
     config.markdown_extensions = with_terms(config.markdown_extensions, setting)
     return markdown
-
-
-def on_page_content(html, *, page, config, files):
-    """Let the template load a script only where there is something for it to do."""
-    used = [name for name in ("glossary", "terms") if f'class="dabt-{name}"' in html]
-    page.meta["uses"] = [*page.meta.get("uses", []), *used]
-    return html

@@ -20,7 +20,7 @@ from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError
 from safetensors import SafetensorError
 from transformers import PretrainedConfig, TrainerCallback
 
-from memory import Run, predict, read_config
+from memory import Run, Shape, predict, read_config
 
 LEAST = {"batch_size": 1, "max_tokens": 1, "seed": 0}  # of whole numbers
 POSITIVE = ("epochs", "learning_rate", "beta")
@@ -40,6 +40,13 @@ def check_options(options: argparse.Namespace) -> argparse.Namespace:
             stop(option, f"choose a whole number from {LEAST[name]}")
         if value is not None and name in POSITIVE and not 0 < value < math.inf:
             stop(option, "choose a number above 0")
+    return options
+
+
+def check_record(options: argparse.Namespace) -> argparse.Namespace:
+    """Refuse to record another run than the tiny one, which the course shows."""
+    if options.record and not options.tiny:
+        stop("the record of the course is that of --tiny", "add --tiny, or leave --record")
     return options
 
 
@@ -142,12 +149,26 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def check_memory(card: Card, config: PretrainedConfig, rows: int, tokens: int) -> None:
-    """Predict the peak before any weight is loaded; if it is too high, name what would fit."""
+def find_shape(config: dict) -> Shape | None:
+    """Read the shape that predictions need; say so where a model's family has no formula."""
     try:
-        shape = read_config(config.to_dict())
+        return read_config(config)
     except ValueError as error:
         print(f"memory not predicted: {error}")
+        return None
+
+
+def check_fits(card: Card, needed: int, mend: str) -> None:
+    """Refuse a run that needs more bytes than a GPU has."""
+    if card.device == "cuda" and needed > card.memory:
+        message = f"{card.name} has {card.memory / 1e9:.1f} GB, the run needs {needed / 1e9:.1f} GB"
+        stop(message, mend)
+
+
+def check_memory(card: Card, config: PretrainedConfig, rows: int, tokens: int) -> None:
+    """Predict the peak before any weight is loaded; if it is too high, name what would fit."""
+    shape = find_shape(config.to_dict())
+    if not shape:
         return
     if card.device == "cpu":
         run = Run(shape, precision="fp32", rows=rows, length=tokens, recompute=False, context=0)

@@ -92,3 +92,21 @@ def step_peak(model: torch.nn.Module, step: Callable[[], object]) -> int:
         step()
     return sum(storage.nbytes() for storage in memory.before.values()) + memory.peak
     # --8<-- [end:step]
+
+
+# --8<-- [start:saved]
+def measure_saved(model: torch.nn.Module, ids: torch.Tensor) -> int:
+    """Count the bytes that a forward pass keeps for the backward pass."""
+    own = {one.untyped_storage().data_ptr() for one in (*model.parameters(), *model.buffers())}
+    kept: dict[int, torch.UntypedStorage] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:  # (1)!
+            kept[storage.data_ptr()] = storage
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):  # (2)!
+        model(input_ids=ids, labels=ids)
+    return sum(storage.nbytes() for storage in kept.values())
+    # --8<-- [end:saved]

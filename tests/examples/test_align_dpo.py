@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from program import EXAMPLES, load
 
 from common import guard
+from common.programs import EXAMPLES, load
 from full.traditional import train as full
 
 dpo = load("align/dpo/train.py")

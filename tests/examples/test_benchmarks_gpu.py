@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 from bitsandbytes.nn import Linear4bit
-from program import load
 
 from common import guard
+from common.programs import load
 from memory import PRESETS, count_parameters
 
 gpu = load("../benchmarks/gpu.py")

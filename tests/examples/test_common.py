@@ -8,12 +8,12 @@ from argparse import Namespace
 
 import pytest
 import torch
-from program import EXAMPLES
 from safetensors import SafetensorError
 from transformers import LlamaForCausalLM
 
 from common import guard, record, rows
 from common.peak import PeakMemory, step_peak
+from common.programs import EXAMPLES
 from tiny import BASE, pad
 
 

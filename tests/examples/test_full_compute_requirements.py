@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from program import EXAMPLES, load
 
 from common import guard
+from common.programs import EXAMPLES, load
 from memory import PRESETS, RECIPES, Run, count_parameters, predict, read_config
 from memory.activations import layer_bytes
 from tiny import BASE

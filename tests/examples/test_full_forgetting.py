@@ -8,9 +8,9 @@ from functools import partial
 
 import pytest
 import torch
-from program import EXAMPLES, load
 
 from common import guard, record
+from common.programs import EXAMPLES, load
 from common.rows import read
 from memory import PRESETS, Run, predict
 from tiny import facts

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from program import EXAMPLES, load
 
+from common.programs import EXAMPLES, load
 from memory import PRESETS, Run, predict
 
 lab = load("full/precision-and-memory/lab.py")

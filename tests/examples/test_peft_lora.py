@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from program import EXAMPLES, load
 from safetensors.torch import load_file
 
 from common import guard
+from common.programs import EXAMPLES, load
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full

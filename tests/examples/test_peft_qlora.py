@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 from bitsandbytes.nn import Linear4bit
-from program import EXAMPLES, load
 from transformers import BitsAndBytesConfig, TrainerCallback
 
 from common import guard
+from common.programs import EXAMPLES, load
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full

@@ -6,8 +6,8 @@ import re
 import bitsandbytes.functional as bnb
 import pytest
 import torch
-from program import EXAMPLES, load
 
+from common.programs import EXAMPLES, load
 from memory import PRESETS
 from small import path_or_none
 from tiny import BASE

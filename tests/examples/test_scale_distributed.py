@@ -15,9 +15,9 @@ import torch.multiprocessing as processes
 from accelerate.commands.launch import _validate_launch_command, launch_command_parser
 from accelerate.utils import DeepSpeedPlugin, FullyShardedDataParallelPlugin
 from accelerate.utils.launch import prepare_deepspeed_cmd_env, prepare_multi_gpu_env
-from program import EXAMPLES
 from transformers import AutoModelForCausalLM
 
+from common.programs import EXAMPLES
 from common.rows import read
 from full.traditional.train import encode_all
 from memory import PRESETS, Shape, predict
@@ -253,7 +253,7 @@ def test_too_little_memory_is_refused_before_loading(capsys) -> None:
 def test_the_numbers_of_the_docstring(shape, world, precision, fsdp2, ddp, monkeypatch) -> None:
     """What the program predicts for its own commands."""
     found = []
-    monkeypatch.setattr(train, "read_config", lambda _: shape)
+    monkeypatch.setattr(train.guard, "find_shape", lambda _: shape)
     monkeypatch.setattr(train, "predict", lambda run: found.append(predict(run)) or found[-1])
     for way in ("fsdp2", "ddp"):
         me = train.Me(0, world, torch.device("cuda"), precision)
@@ -301,7 +301,10 @@ def _ask_for_fsdp(rank: int, port: int, queue) -> None:
     os.environ.update({"MASTER_ADDR": "127.0.0.1", "ACCELERATE_USE_FSDP": "true"})
     os.environ["FSDP_VERSION"] = "2"
     from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
 
+    # The fork brings along what an earlier test of the same process asked accelerate for.
+    AcceleratorState._reset_state(reset_partial_state=True)
     queue.put(Accelerator(cpu=True).distributed_type.value)
 
 

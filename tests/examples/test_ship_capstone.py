@@ -6,10 +6,10 @@ import tomllib
 from types import SimpleNamespace
 
 import pytest
-from program import EXAMPLES, load
 from transformers import TrainerCallback
 
 from common import guard
+from common.programs import EXAMPLES, load
 
 capstone = load("ship/capstone/run.py")
 FOLDER = EXAMPLES / "ship/capstone"

@@ -6,9 +6,9 @@ import urllib.error
 from types import SimpleNamespace
 
 import pytest
-from program import EXAMPLES, load
 
 from common import guard
+from common.programs import EXAMPLES, load
 from common.rows import read
 from full.traditional import train as full
 from memory import PRESETS

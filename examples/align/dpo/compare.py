@@ -9,13 +9,13 @@
    alone, in both, and in length the other way round: how long are its answers afterwards?
 """
 
-import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 
 # isort: split
 import torch
@@ -171,9 +171,7 @@ def lesson_table(before: dict, rows: list[dict]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Answer both questions."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--output", type=Path, default=Path("output/dpo-tiny"))
     parser.add_argument("--record", action="store_true", help="refresh compare.json and outputs/")
     options = guard.check_options(parser.parse_args(argv))

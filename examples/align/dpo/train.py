@@ -26,6 +26,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_batch, make_training_parser
 
 # isort: split
 import datasets
@@ -304,11 +305,9 @@ def check_memory(card: guard.Card, model: str, settings: Settings) -> None:
         print(f"memory not predicted: {error}")
         return
     print(f"memory predicted: {needed / 1e9:.3g} GB")
-    if card.device == "cuda" and needed > card.memory:
-        guard.stop(
-            f"{card.name} has {card.memory / 1e9:.1f} GB, the run needs {needed / 1e9:.1f} GB",
-            "lower --batch-size or --max-tokens, or choose a smaller --model",
-        )
+    guard.check_fits(
+        card, needed, "lower --batch-size or --max-tokens, or choose a smaller --model"
+    )
 
 
 def predicted_bytes(config: dict, card: guard.Card, settings: Settings, length: int = 0) -> int:
@@ -415,32 +414,16 @@ def measure_peak(start, settings: Settings, pairs: list[dict], tokenizer, card) 
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
-    parser.add_argument("--model", help="a model that answers already: folder or name on the Hub")
-    parser.add_argument("--data", help="folder with train.jsonl and validation.jsonl, or name")
-    parser.add_argument("--output", type=Path, help="folder for checkpoints and adapter")
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--epochs", type=float)
-    parser.add_argument("--learning-rate", type=float)
+    answering = "a model that answers already: folder or name on the Hub"
+    parser = make_training_parser(__doc__, model=answering, rows="pairs")
     parser.add_argument("--beta", type=float, help="higher: stay nearer to the reference")
     parser.add_argument("--reference", choices=REFERENCES, help="where its numbers come from")
-    parser.add_argument("--batch-size", type=int, help="pairs at once; accumulation makes up")
-    parser.add_argument("--max-tokens", type=int, help="longer pairs are dropped")
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
-    parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
     return guard.check_options(parser.parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> Settings:
     """Combine the defaults with what the command line asks for."""
-    default = TINY if options.tiny else Settings()
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    settings = replace(default, **wanted)
-    whole = default.batch_size * default.accumulation
-    return replace(settings, accumulation=max(1, whole // settings.batch_size))
+    return choose_batch(TINY if options.tiny else Settings(), options)
 
 
 def hush() -> None:

@@ -9,7 +9,6 @@ It reads the rows of raw.jsonl that say the same in Arabic, French and English, 
 base's tokenizer, with SmolLM2's where examples/small has fetched it, and with that of --model.
 """
 
-import argparse
 import re
 import sys
 import unicodedata
@@ -24,6 +23,7 @@ from transformers.utils import logging
 
 sys.path.insert(0, str(HERE.parents[1]))
 from common import guard, record
+from common.options import make_parser
 from small import path_or_none
 from tiny import BASE
 
@@ -237,9 +237,7 @@ def load_tokenizers(model: str | None) -> dict[str, PreTrainedTokenizerBase]:
 
 def main(argv: list[str] | None = None) -> None:
     """Measure each tokenizer, and show what normalising does."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="what is on this computer, offline")
     parser.add_argument("--model", help="another tokenizer: folder or name on the Hub")
     parser.add_argument("--data", type=Path, default=RAW, help="file.jsonl with a column topic")

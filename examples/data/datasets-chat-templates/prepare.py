@@ -20,7 +20,7 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from datasets import load_dataset
@@ -31,6 +31,7 @@ from transformers.utils import logging
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_settings, make_parser
 from common.rows import COLUMNS
 from small import path_or_none
 from tiny import BASE
@@ -479,9 +480,7 @@ def show_splits(ways: list[dict]) -> str:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny tokenizer, own rows, offline")
     parser.add_argument("--model", help="folder or name on the Hub; only its tokenizer is read")
     parser.add_argument("--data", help="file.jsonl, or name on the Hub")
@@ -499,8 +498,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
 def choose(options: argparse.Namespace) -> Settings:
     """Combine the defaults with what the command line asks for."""
     default = TINY if options.tiny else Settings()
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    return replace(default, **wanted)
+    return choose_settings(default, options)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -14,13 +14,14 @@ import argparse
 import copy
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_settings, make_parser
 
 # isort: split
 import torch
@@ -426,9 +427,7 @@ def look_at_nothing() -> list[dict]:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny base, offline; trains it too")
     parser.add_argument("--model", help="folder or name on the Hub; only its tokenizer is read")
     parser.add_argument("--data", help="file.jsonl with instruction, context, response")
@@ -442,8 +441,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
 def choose(options: argparse.Namespace) -> Settings:
     """Combine the defaults with what the command line asks for."""
     default = TINY if options.tiny else Settings()
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    return replace(default, **wanted)
+    return choose_settings(default, options)
 
 
 def check(

@@ -15,13 +15,14 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_settings, make_parser
 
 # isort: split
 import torch
@@ -276,9 +277,7 @@ def show_attention(results: dict[str, dict[str, float]]) -> str:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny base, on the processor, offline")
     parser.add_argument("--model", help="folder or name on the Hub")
     parser.add_argument("--data", help="file.jsonl with instruction, context, response")
@@ -292,8 +291,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
 def choose(options: argparse.Namespace) -> Settings:
     """Combine the defaults with what the command line asks for."""
     default = TINY if options.tiny else Settings()
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    return replace(default, **wanted)
+    return choose_settings(default, options)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -24,7 +24,9 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
-from common.peak import PeakMemory, step_peak
+from common.llama import make_llama
+from common.options import make_parser
+from common.peak import PeakMemory, measure_saved, step_peak
 
 # isort: split
 import torch
@@ -51,24 +53,6 @@ from tiny import BASE
 HERE = Path(__file__).resolve().parent
 SHAPES = {name: PRESETS[name] for name in ("smollm2-135m", "tinyllama-1.1b", "llama-3.2-1b")}
 Model, Step = LlamaForCausalLM, Callable[[], object]
-
-
-def build(shape: Shape, device: str, dtype: torch.dtype = torch.float32, **options) -> Model:
-    """Build a model of this shape with random weights."""
-    config = LlamaConfig(
-        hidden_size=shape.hidden,
-        intermediate_size=shape.feed_forward,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        num_key_value_heads=shape.key_heads,
-        head_dim=shape.head_size,
-        vocab_size=shape.vocabulary,
-        tie_word_embeddings=shape.tied,
-        use_cache=False,
-        **options,
-    )
-    with torch.device(device):
-        return LlamaForCausalLM(config).to(dtype).train()
 
 
 def draw(shape: Shape, rows: int, length: int, device: str) -> torch.Tensor:
@@ -117,7 +101,7 @@ WAYS = {  # (2)!
 def measure_static(recipe: str, shape: Shape, device: str) -> dict[str, int]:
     """Make one step, then count the bytes of weights, gradients and states."""
     dtype, kind = WAYS[recipe]
-    model, ids = build(shape, device, dtype), draw(shape, 1, 8, device)
+    model, ids = make_llama(shape, device, dtype), draw(shape, 1, 8, device)
     optimizer = kind(model.parameters(), lr=1e-4)
     model(input_ids=ids, labels=ids).loss.backward()
     optimizer.step()
@@ -153,22 +137,6 @@ def static_rows(shape: Shape, device: str) -> list[dict]:
 
 
 # --8<-- [start:activations]
-def measure_saved(model: Model, ids: torch.Tensor) -> int:
-    """Count the bytes that the forward pass keeps for the backward pass."""
-    own = {one.untyped_storage().data_ptr() for one in (*model.parameters(), *model.buffers())}
-    kept: dict[int, torch.UntypedStorage] = {}
-
-    def keep(tensor: torch.Tensor) -> torch.Tensor:
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:  # (1)!
-            kept[storage.data_ptr()] = storage
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        model(input_ids=ids, labels=ids)
-    return sum(storage.nbytes() for storage in kept.values())
-
-
 def measure_logits(shape: Shape, tokens: int, device: str, hold: bool = False) -> int:
     """Measure the most that the loss alone takes; a thin layer stands for the model."""
     hidden = torch.randn(tokens, 1, device=device, requires_grad=True)
@@ -178,7 +146,7 @@ def measure_logits(shape: Shape, tokens: int, device: str, hold: bool = False) -
         logits = hidden @ head
         loss = cross_entropy(logits, targets)
         if not hold:
-            del logits  # (2)!
+            del logits  # (1)!
         loss.backward()
     return memory.peak
     # --8<-- [end:activations]
@@ -192,7 +160,7 @@ def kept_rows(shape: Shape, device: str, length: int) -> list[dict]:
         ("stored", (4, length), False),
         ("recomputed", (4, length), True),
     ):
-        model = build(shape, device)
+        model = make_llama(shape, device, torch.float32)
         if recompute:
             model.activation_checkpointing_enable()
         measured = measure_saved(model, draw(shape, *size, device))
@@ -227,7 +195,7 @@ def training_step(
 def peak_row(run: Run, device: str) -> dict:
     """Measure the peak of a step, and predict it."""
     dtype = torch.bfloat16 if run.precision == "bf16" else torch.float32
-    model = build(run.shape, device, dtype)
+    model = make_llama(run.shape, device, dtype)
     if run.recompute:
         model.activation_checkpointing_enable()
     ids = draw(run.shape, run.rows, run.length, device)
@@ -291,7 +259,7 @@ def moment_rows(shape: Shape, device: str) -> list[dict]:
 # --8<-- [start:checkpoint]
 def checkpoint_files(shape: Shape, card: guard.Card) -> list[dict]:
     """Make one step with Trainer, and list what its checkpoint holds, in bytes."""
-    model, ids = build(shape, card.device), draw(shape, 1, 8, "cpu")
+    model, ids = make_llama(shape, card.device, torch.float32), draw(shape, 1, 8, "cpu")
     with TemporaryDirectory() as folder:
         args = TrainingArguments(
             output_dir=folder,
@@ -342,7 +310,7 @@ def operation_rows(shape: Shape, device: str, lengths: tuple[int, ...]) -> list[
     for length in lengths:
         attention = attention_operations(shape, 1, length)
         for recompute in (False, True):
-            model = build(shape, device, attn_implementation="eager")
+            model = make_llama(shape, device, torch.float32, attn_implementation="eager")
             if recompute:
                 model.activation_checkpointing_enable()
             counted = count_operations(model, draw(shape, 1, length, device))
@@ -377,7 +345,7 @@ def matrix_speed(device: str, dtype: torch.dtype, size: int) -> float:
 
 def time_row(shape: Shape, card: guard.Card, rows: int, length: int) -> dict:
     """Time a few steps, predict the time of more, and measure those too."""
-    model = build(shape, card.device)
+    model = make_llama(shape, card.device, torch.float32)
     step = training_step(model, draw(shape, rows, length, card.device))
     few, many, tokens = 5, 30, rows * length
     speed = few * tokens / seconds_of(step, few, card.device)
@@ -479,9 +447,7 @@ def time_table(row: dict) -> str:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="the tiny base, on the processor")
     parser.add_argument("--shape", choices=SHAPES, help="smollm2-135m; the tiny base with --tiny")
     parser.add_argument("--rows", type=int, default=8)

@@ -7,12 +7,12 @@ graphics card, a few seconds. `--record` refreshes plan.json and outputs/.
     python examples/full/compute-requirements/plan.py --length 1024
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 
 # isort: split
 from memory import PRESETS, Run, Shape, count_parameters, logit_bytes, predict
@@ -170,9 +170,7 @@ def hour_table(rows: list[dict]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--length", type=int, default=2048, help="tokens a row")
     parser.add_argument("--record", action="store_true", help="refresh plan.json and outputs/")
     options = parser.parse_args(argv)

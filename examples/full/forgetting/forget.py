@@ -27,6 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_settings, make_parser
 from common.rows import read
 
 # isort: split
@@ -35,7 +36,7 @@ from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from full.traditional import loop
 from full.traditional import train as full
-from memory import Run, predict, read_config
+from memory import Run, predict
 from peft import LoraConfig, get_peft_model
 from tiny import DATA, exact, facts
 
@@ -337,26 +338,18 @@ def check_memory(settings: Settings, card: guard.Card) -> None:
         return
     with guard.explain("model", settings.model):
         config = AutoConfig.from_pretrained(settings.model).to_dict()
-    try:
-        shape = read_config(config)
-    except ValueError as error:
-        print(f"memory not predicted: {error}")
+    shape = guard.find_shape(config)
+    if not shape:
         return
     sizes = {"rows": settings.batch_size, "length": settings.max_tokens}
     needed = predict(Run(shape, precision="fp32", recompute=False, **sizes)).total
     print(f"memory predicted: {needed / 1e9:.1f} GB")
-    if needed > card.memory:
-        guard.stop(
-            f"{card.name} has {card.memory / 1e9:.1f} GB, the run needs {needed / 1e9:.1f} GB",
-            "choose a smaller --model",
-        )
+    guard.check_fits(card, needed, "choose a smaller --model")
 
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
     parser.add_argument("--model", help="folder or name on the Hub")
     parser.add_argument("--data", help="folder with train.jsonl and validation.jsonl, or name")
@@ -374,8 +367,7 @@ def main(argv: list[str] | None = None) -> None:
     """Measure before, train in every way with every seed, measure after, and record."""
     options = read_options(argv)
     folder, default = HERE if options.record else None, TINY if options.tiny else Settings()
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    settings = replace(default, **wanted)
+    settings = choose_settings(default, options)
     guard.hush()
     card = guard.find_card(options.tiny)
     check_memory(settings, card)

@@ -6,7 +6,6 @@ On any computer, without a network, in a few seconds. A pair is two runs
 with the same seed; some of the chance that both share leaves their difference.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 
 # isort: split
 from full.forgetting.forget import HERE, difference, split_facts
@@ -54,9 +54,7 @@ def pairs(runs: list[dict], before: dict[str, float]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Read the record of forget.py and show its pairs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--record", action="store_true", help="refresh outputs/pairs.txt")
     options = parser.parse_args(argv)
     guard.hush()

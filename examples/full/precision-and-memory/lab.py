@@ -24,6 +24,7 @@ from transformers.utils import logging
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_settings, make_parser
 from common.rows import read
 from full.traditional import loop, train
 
@@ -322,9 +323,7 @@ def train_table(rows: list[dict], settings: train.Settings, steps: int) -> str:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
     parser.add_argument("--model", help="folder or name on the Hub")
     parser.add_argument("--data", help="folder, file, or name on the Hub, as train.py reads it")
@@ -338,8 +337,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
 def choose(options: argparse.Namespace) -> train.Settings:
     """Combine the settings of the traditional training with what the command line asks for."""
     default = replace(train.TINY if options.tiny else train.Settings(), learning_rate=RATE)
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    return replace(default, **wanted)
+    return choose_settings(default, options)
 
 
 def prepare(options: argparse.Namespace, settings: train.Settings) -> guard.Card:

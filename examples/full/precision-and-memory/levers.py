@@ -21,14 +21,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
-from common.peak import PeakMemory
+from common.llama import make_llama
+from common.options import make_parser
+from common.peak import PeakMemory, measure_saved
 
 # isort: split
 import torch
 from bitsandbytes.optim import AdamW8bit
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaForCausalLM
 
 from memory import PRESETS, Run, Shape, predict, saved_bytes
 
@@ -80,19 +82,7 @@ NAMES = {
 def build(shape: Shape, levers: Levers, device: str, seed: int) -> LlamaForCausalLM:
     """Build a model of this shape with random weights, in fp32 or bf16."""
     torch.manual_seed(seed)
-    config = LlamaConfig(
-        hidden_size=shape.hidden,
-        intermediate_size=shape.feed_forward,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        num_key_value_heads=shape.key_heads,
-        head_dim=shape.head_size,
-        vocab_size=shape.vocabulary,
-        tie_word_embeddings=shape.tied,
-        use_cache=False,
-    )
-    with torch.device(device):
-        model = LlamaForCausalLM(config).to(levers.weights).train()
+    model = make_llama(shape, device, levers.weights)
     if levers.recompute:
         model.activation_checkpointing_enable()
     return model
@@ -244,23 +234,6 @@ def gradients(shape: Shape, levers: Levers, ids: torch.Tensor, seed: int) -> lis
     model = build(shape, levers, ids.device.type, seed)
     step(model, ids, levers)
     return [parameter.grad for parameter in model.parameters()]
-
-
-def measure_saved(shape: Shape, levers: Levers, ids: torch.Tensor) -> int:
-    """Count the bytes that the forward pass keeps for the backward pass."""
-    model = build(shape, levers, ids.device.type, seed=0)
-    own = {one.untyped_storage().data_ptr() for one in (*model.parameters(), *model.buffers())}
-    kept: dict[int, torch.UntypedStorage] = {}
-
-    def keep(tensor: torch.Tensor) -> torch.Tensor:
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:  # (1)!
-            kept[storage.data_ptr()] = storage
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):  # (2)!
-        model(input_ids=ids, labels=ids)
-    return sum(storage.nbytes() for storage in kept.values())
     # --8<-- [end:recompute]
 
 
@@ -273,7 +246,7 @@ def saved_rows(shape: Shape, lengths: tuple[int, ...] = (32, 64, 128, 256)) -> d
         for length in lengths:
             ids = torch.randint(0, shape.vocabulary, (1, length))
             formula = saved_bytes(shape, 1, length, "fp32", recompute=levers.recompute)
-            measured = measure_saved(shape, levers, ids)
+            measured = measure_saved(build(shape, levers, ids.device.type, seed=0), ids)
             lines[name].append({"x": length, "y": measured, "formula": formula})
     return lines
 
@@ -292,9 +265,7 @@ def saved_table(lines: dict[str, list], equal: bool) -> str:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="a small shape, on the processor")
     parser.add_argument("--shape", choices=SHAPES, default="smollm2-135m")
     parser.add_argument("--rows", type=int, default=8)

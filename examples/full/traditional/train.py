@@ -16,11 +16,12 @@ databricks-dolly-15k, under CC BY-SA 3.0.
 import argparse
 import shutil
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_batch, make_training_parser
 from common.rows import read
 
 # isort: split
@@ -216,34 +217,12 @@ def load_saved(model: PreTrainedModel, row: dict, output: Path) -> tuple[PreTrai
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
-    parser.add_argument("--model", help="folder or name on the Hub")
-    parser.add_argument(
-        "--data", help="folder with train.jsonl and validation.jsonl, file, or name"
-    )
-    parser.add_argument("--output", type=Path, help="folder for checkpoints and model")
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--epochs", type=float)
-    parser.add_argument("--learning-rate", type=float)
-    parser.add_argument(
-        "--batch-size", type=int, help="rows at once; accumulation makes up the rest"
-    )
-    parser.add_argument("--max-tokens", type=int, help="longer rows are dropped")
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
-    parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    return guard.check_options(parser.parse_args(argv))
+    return guard.check_options(make_training_parser(__doc__).parse_args(argv))
 
 
 def choose(options: argparse.Namespace) -> Settings:
     """Combine the defaults with what the command line asks for."""
-    default = TINY if options.tiny else Settings()
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    settings = replace(default, **wanted)
-    whole = default.batch_size * default.accumulation
-    return replace(settings, accumulation=max(1, whole // settings.batch_size))
+    return choose_batch(TINY if options.tiny else Settings(), options)
 
 
 def prepare(options: argparse.Namespace, settings: Settings) -> tuple[guard.Card, str | None]:

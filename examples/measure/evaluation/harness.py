@@ -16,7 +16,6 @@ The same tasks for any model, and public ones, from the project's folder (they a
 It needs the model's 2 B/parameter and the logits of 8 questions: 16 GB for 7 billion parameters.
 """
 
-import argparse
 import json
 import random
 import sys
@@ -39,6 +38,7 @@ except ModuleNotFoundError:
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 from common.rows import read
 from full.traditional import train as full
 from measure.evaluation import intervals, score
@@ -123,9 +123,7 @@ def show(scores: list[dict]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Ask the base and a trained model, as text to go on with and in the chat template."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="the only way: see above for others")
     parser.add_argument("--write", action="store_true", help="write tasks/*.jsonl anew")
     parser.add_argument("--record", action="store_true", help="refresh harness.json and outputs/")

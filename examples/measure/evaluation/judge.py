@@ -9,13 +9,13 @@ the one that surprises it less. That is a caricature of a large model that is as
 better?»: it has no opinion, and so shows the two habits alone. No score of it means anything.
 """
 
-import argparse
 import random
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 
 # isort: split
 import torch
@@ -111,9 +111,7 @@ def show(order: dict[str, int], length: dict[str, int]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Judge the pairs, and show what the verdicts depend on."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="the only way: the judge is a toy")
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--record", action="store_true", help="refresh judge.json and outputs/")

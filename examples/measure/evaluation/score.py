@@ -25,6 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_settings, make_parser
 
 # isort: split
 import torch
@@ -249,9 +250,7 @@ def show_contamination(found: dict[str, dict[str, int]]) -> str:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny base, on the processor, offline")
     parser.add_argument("--model", help="the base: folder or name on the Hub")
     parser.add_argument("--tuned", help="folder of a model that was trained whole")
@@ -271,8 +270,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
 def choose(options: argparse.Namespace) -> full.Settings:
     """Combine the defaults with what the command line asks for."""
     default = TINY if options.tiny else full.Settings()
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    return replace(default, **wanted)
+    return choose_settings(default, options)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 from measure.troubleshooting import learning_faults, memory_faults, setup_faults
 from measure.troubleshooting.short_runs import Case, Seen
 
@@ -82,9 +83,7 @@ def run_case(name: str, cure: bool, folder: Path | None) -> dict:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="run every fault")
     parser.add_argument("--case", help=f"one of: {', '.join(CASES)}")
     parser.add_argument("--cure", action="store_true", help="show the cure, and run again with it")

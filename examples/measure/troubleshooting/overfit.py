@@ -23,6 +23,7 @@ from transformers import AutoConfig, PreTrainedModel, set_seed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_settings, make_parser
 from common.peak import step_peak
 from common.rows import read
 from full.traditional import loop
@@ -123,9 +124,7 @@ def measure_memory(settings: full.Settings, batch: dict, card: guard.Card) -> di
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
     parser.add_argument("--model", help="folder or name on the Hub")
     parser.add_argument("--data", help="folder with train.jsonl and validation.jsonl, or name")
@@ -140,8 +139,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
 def choose(options: argparse.Namespace) -> full.Settings:
     """Combine the defaults with what the command line asks for."""
     default = replace(full.TINY if options.tiny else full.Settings(), batch_size=4)
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    return replace(default, **wanted)
+    return choose_settings(default, options)
 
 
 def main(argv: list[str] | None = None) -> None:

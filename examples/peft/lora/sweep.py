@@ -10,7 +10,6 @@ order and the same number of steps; only the named choice differs. alpha stays 2
 adapter's scale is 2 at every rank. One seed: differences of a few points are chance.
 """
 
-import argparse
 import sys
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -18,6 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 
 # isort: split
 import torch
@@ -131,9 +131,7 @@ def table(found: dict[str, list[dict]]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Run every choice once, show the table, and record."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--record", action="store_true", help="refresh sweep.json and outputs/")
     folder = HERE if parser.parse_args(argv).record else None
     guard.hush()

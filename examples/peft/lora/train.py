@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_batch, make_training_parser
 from common.rows import read
 
 # isort: split
@@ -229,10 +230,8 @@ def check_memory(card: guard.Card, config: PretrainedConfig, settings: Settings)
     """Predict the peak on a GPU before any weight is loaded; refuse what cannot fit."""
     if card.device == "cpu":
         return
-    try:
-        shape = read_config(config.to_dict())
-    except ValueError as error:
-        print(f"memory not predicted: {error}")
+    shape = guard.find_shape(config.to_dict())
+    if not shape:
         return
     run = Run(
         shape,
@@ -243,11 +242,9 @@ def check_memory(card: guard.Card, config: PretrainedConfig, settings: Settings)
     )
     needed = predict(run).total
     print(f"memory predicted: {needed / 1e9:.1f} GB")
-    if needed > card.memory:
-        guard.stop(
-            f"{card.name} has {card.memory / 1e9:.1f} GB, the run needs {needed / 1e9:.1f} GB",
-            "lower --batch-size or --max-tokens, or choose a smaller --model",
-        )
+    guard.check_fits(
+        card, needed, "lower --batch-size or --max-tokens, or choose a smaller --model"
+    )
 
 
 def costs(settings: Settings, card: guard.Card, model: PeftModel, tokenizer, rows: list) -> dict:
@@ -265,37 +262,17 @@ def costs(settings: Settings, card: guard.Card, model: PeftModel, tokenizer, row
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
-    parser.add_argument("--model", help="folder or name on the Hub")
-    parser.add_argument("--data", help="folder with train.jsonl and validation.jsonl, or name")
-    parser.add_argument("--output", type=Path, help="folder for checkpoints and adapter")
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--epochs", type=float)
-    parser.add_argument("--learning-rate", type=float)
+    parser = make_training_parser(__doc__)
     parser.add_argument("--rank", type=int, help="alpha follows: twice the rank")
-    parser.add_argument("--batch-size", type=int, help="rows at once; accumulation makes up")
-    parser.add_argument("--max-tokens", type=int, help="longer rows are dropped")
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
-    parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    options = guard.check_options(parser.parse_args(argv))
-    if options.record and not options.tiny:
-        guard.stop("the record of the course is that of --tiny", "add --tiny, or leave --record")
-    return options
+    return guard.check_record(guard.check_options(parser.parse_args(argv)))
 
 
 def choose(options: argparse.Namespace) -> Settings:
     """Combine the defaults with what the command line asks for."""
-    default = TINY if options.tiny else Settings()
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    settings = replace(default, **wanted)
+    settings = choose_batch(TINY if options.tiny else Settings(), options)
     if settings.rank < 1:
         guard.stop(f"--rank is {settings.rank}", "choose 1 or more; 8 and 16 are usual")
-    whole = default.batch_size * default.accumulation
-    accumulation = max(1, whole // settings.batch_size)
-    return replace(settings, accumulation=accumulation, alpha=2 * settings.rank)
+    return replace(settings, alpha=2 * settings.rank)
 
 
 def difference_table(found: dict[str, float]) -> str:

@@ -10,7 +10,6 @@ holds the base's linear layers differs: fp32, NF4 as QLoRA asks for it, the libr
 Time is that of the processor, as a ratio to LoRA's: what a GPU shows depends on its kernels.
 """
 
-import argparse
 import sys
 import time
 import warnings
@@ -20,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 
 # isort: split
 import torch
@@ -170,9 +170,7 @@ def budget_table(rows: list[dict]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Train each kind with each seed, show the table, and record."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--record", action="store_true", help="refresh compare.json and outputs/")
     folder = HERE if parser.parse_args(argv).record else None
     guard.hush()

@@ -25,6 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import choose_batch, make_training_parser
 
 # isort: split
 import torch
@@ -261,20 +262,15 @@ def check_memory(card: guard.Card, settings: Settings) -> None:
         config = AutoConfig.from_pretrained(settings.model).to_dict()
     if card.device == "cpu":
         return
-    try:
-        shape = read_config(config)
-    except ValueError as error:
-        print(f"memory not predicted: {error}")
+    shape = guard.find_shape(config)
+    if not shape:
         return
     size = needed(shape, settings, card)
     other = Run(shape, method="lora", rank=settings.rank, rows=settings.batch_size)
     other = predict(replace(other, length=settings.max_tokens)).total
     print(f"memory predicted: {size / 1e9:.1f} GB; LoRA would need {other / 1e9:.1f} GB")
     if size > card.memory:
-        guard.stop(
-            f"{card.name} has {card.memory / 1e9:.1f} GB, the run needs {size / 1e9:.1f} GB",
-            fitting(shape, settings, card),
-        )
+        guard.check_fits(card, size, fitting(shape, settings, card))
 
 
 def measure_peak(model: PeftModel, rows: list[dict], pad: int) -> tuple[int, int]:
@@ -315,43 +311,23 @@ def reload(settings: Settings, card: guard.Card, expected: torch.Tensor, row: di
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
-    parser.add_argument("--model", help="folder or name on the Hub")
-    parser.add_argument("--data", help="folder with train.jsonl and validation.jsonl, or name")
-    parser.add_argument("--output", type=Path, help="folder for checkpoints and adapter")
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--epochs", type=float)
-    parser.add_argument("--learning-rate", type=float)
+    parser = make_training_parser(__doc__)
     parser.add_argument("--rank", type=int, help="alpha follows: twice the rank")
-    parser.add_argument("--batch-size", type=int, help="rows at once; accumulation makes up")
-    parser.add_argument("--max-tokens", type=int, help="longer rows are dropped")
     parser.add_argument(
         "--keep-16-bits",
         action="store_true",
         default=None,
         help="no fp32 cast of embeddings, output layer and norms: less memory, less exact",
     )
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
-    parser.add_argument("--record", action="store_true", help="refresh record.json and outputs/")
-    options = guard.check_options(parser.parse_args(argv))
-    if options.record and not options.tiny:
-        guard.stop("the record of the course is that of --tiny", "add --tiny, or leave --record")
-    return options
+    return guard.check_record(guard.check_options(parser.parse_args(argv)))
 
 
 def choose(options: argparse.Namespace) -> Settings:
     """Combine the defaults with what the command line asks for."""
-    default = TINY if options.tiny else Settings()
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    settings = replace(default, **wanted)
+    settings = choose_batch(TINY if options.tiny else Settings(), options)
     if settings.rank < 1:
         guard.stop(f"--rank is {settings.rank}", "choose 1 or more; 8 and 16 are usual")
-    whole = default.batch_size * default.accumulation
-    accumulation = max(1, whole // settings.batch_size)
-    return replace(settings, accumulation=accumulation, alpha=2 * settings.rank)
+    return replace(settings, alpha=2 * settings.rank)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 
 # isort: split
 import bitsandbytes.functional as bnb
@@ -37,7 +38,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from memory import PRESETS, count_parameters, read_config
+from memory import PRESETS, count_parameters
 from memory.recipes import nf4_bytes
 from small import path_or_none
 from tiny import BASE, facts, recall
@@ -446,11 +447,10 @@ def load(model: str) -> tuple[PreTrainedModel, object]:
 
 def check_size(model: str, config: dict, memory: int) -> None:
     """Stop before loading a model whose weights do not fit twice in 16 bits."""
-    try:
-        needed = 4 * count_parameters(read_config(config)).total
-    except ValueError as error:
-        print(f"memory not predicted: {error}")
+    shape = guard.find_shape(config)
+    if not shape:
         return
+    needed = 4 * count_parameters(shape).total
     if needed > memory:
         guard.stop(
             f"{model} needs {needed / 1e9:.3g} GB here, the card has {memory / 1e9:.3g} GB",
@@ -460,9 +460,7 @@ def check_size(model: str, config: dict, memory: int) -> None:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="only the tiny base: offline")
     parser.add_argument("--model", default=MODEL, help="folder or name on the Hub")
     parser.add_argument("--seed", type=int, default=42)

@@ -11,13 +11,13 @@ the tables of embeddings and head. Sources: examples/memory, and Rajbhandari et 
 1910.02054).
 """
 
-import argparse
 import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 from memory import PRESETS, Budget, Run, Shape, predict, read_config
 
 HERE = Path(__file__).resolve().parent
@@ -87,9 +87,7 @@ def find_shape(name: str) -> Shape:
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table, and how many GPUs each way needs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--model", default="llama-3.1-8b", help="a preset or a config.json")
     parser.add_argument("--card", type=float, default=80, help="GB of one card")
     parser.add_argument("--rows", type=int, default=1, help="rows at once on each GPU")

@@ -52,10 +52,11 @@ from transformers.utils import logging
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard
+from common.options import choose_settings, make_parser
 from common.rows import read
 from full.traditional.loop import collate
 from full.traditional.train import PLAIN_TEMPLATE, answer_end, encode_all
-from memory import Run, predict, read_config
+from memory import Run, predict
 from tiny import BASE, DATA
 
 WAYS = ("single", "ddp", "fsdp2")
@@ -296,9 +297,7 @@ def last_checkpoint(output: Path, wanted: bool) -> Path | None:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
     parser.add_argument("--way", choices=WAYS, help="fsdp2 under torchrun, else single")
     parser.add_argument("--model", help="folder or name on the Hub")
@@ -318,8 +317,7 @@ def choose(options: argparse.Namespace) -> Settings:
     """Combine the defaults with the command line, and refuse what cannot be run."""
     launched = "RANK" in os.environ
     default = replace(TINY if options.tiny else Settings(), way="fsdp2" if launched else "single")
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    settings = replace(default, **wanted)
+    settings = choose_settings(default, options)
     check_launch(settings, launched, int(os.environ.get("WORLD_SIZE", 1)))
     if not options.tiny:
         check_cards(torch.cuda.device_count(), int(os.environ.get("LOCAL_WORLD_SIZE", 1)))
@@ -358,10 +356,8 @@ def check_cards(cards: int, processes: int) -> None:
 
 def check_memory(settings: Settings, me: Me, config: dict, memory: int) -> None:
     """Predict the peak on each GPU; if it is too high, say what would lower it."""
-    try:
-        shape = read_config(config)
-    except ValueError as error:
-        print(f"memory not predicted: {error}")
+    shape = guard.find_shape(config)
+    if not shape:
         return
     # The sums of bf16 weights with an fp32 copy are also those of FSDP2: fp32 shares, 16-bit layers
     kind = {"ddp": "mixed", "single": "mixed", "fsdp2": "master"}[settings.way]

@@ -23,6 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard
+from common.options import choose_settings, make_parser
 from common.rows import read
 
 # isort: split
@@ -165,9 +166,7 @@ def launch(settings: train.Settings, way: str, tiny: bool, last: str | None) -> 
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
     parser.add_argument("--model", help="folder or name on the Hub")
     parser.add_argument("--data", help="folder, file, or name on the Hub")
@@ -186,8 +185,7 @@ def choose(options: argparse.Namespace) -> train.Settings:
     """Combine the defaults with what the command line asks for."""
     default = train.TINY if options.tiny else train.Settings()
     default = replace(default, output=default.output.with_name(f"{default.output.name}-trainer"))
-    wanted = {k: v for k, v in vars(options).items() if v is not None and hasattr(default, k)}
-    return replace(default, **wanted)
+    return choose_settings(default, options)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -30,6 +30,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, programs, record
+from common.options import make_parser
 
 # isort: split
 import torch
@@ -454,9 +455,7 @@ def check_memory(config: dict, card: guard.Card, output: Path) -> None:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny model, on the processor, offline")
     parser.add_argument("--config", type=Path, default=HERE / "capstone.toml")
     parser.add_argument("--step", choices=STEPS, default="card", help="the last step to do")

@@ -10,7 +10,6 @@ llama.cpp's own: python convert_hf_to_gguf.py FOLDER --outfile model-f16.gguf --
 llama-quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M.
 """
 
-import argparse
 import json
 import sys
 from importlib.metadata import version
@@ -23,6 +22,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, programs, record
+from common.options import make_parser
 from common.rows import read
 from full.traditional import train as full
 from tiny import DATA, exact
@@ -174,9 +174,7 @@ def export_table(found: list[dict], weights: int) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Export in four types, load each again, compare."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--model", default="output/ship/merged", help="folder of a merged model")
     parser.add_argument("--output", type=Path, default=Path("output/ship/gguf"))
     parser.add_argument("--record", action="store_true", help="refresh export.json and outputs/")

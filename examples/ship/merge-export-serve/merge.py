@@ -23,6 +23,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, programs, record
+from common.options import make_parser
 
 # isort: split
 import torch
@@ -243,11 +244,10 @@ def check_room(model: str) -> None:
     """Refuse a model whose fp32 weights are more than what is free of the computer's memory."""
     with guard.explain("model", model):
         config = AutoConfig.from_pretrained(model).to_dict()
-    try:
-        needed = 4 * count_parameters(read_config(config)).total
-    except ValueError as error:
-        print(f"memory not predicted: {error}")
+    shape = guard.find_shape(config)
+    if not shape:
         return
+    needed = 4 * count_parameters(shape).total
     free = psutil.virtual_memory().available
     if needed > free:
         guard.stop(
@@ -281,9 +281,7 @@ def make_adapters(
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="tiny model, offline")
     parser.add_argument("--model", default="Qwen/Qwen2.5-0.5B", help="the adapter's base")
     parser.add_argument("--adapter", type=Path, help="folder of your adapter")

@@ -16,7 +16,6 @@ The last one keeps the adapter beside its base, and serves others with it; its n
 name in a request. Memory: 2 B/parameter in bf16, and the key-value cache (kv_bytes below).
 """
 
-import argparse
 import os
 import shutil
 import socket
@@ -31,6 +30,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, programs, record
+from common.options import make_parser
 from common.rows import read
 from memory import PRESETS, Shape
 from tiny import DATA
@@ -123,9 +123,7 @@ def answer_table(found: list[dict]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Start the server, ask three requests of the validation file, stop it."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--model", default="output/ship/merged", help="folder of a merged model")
     parser.add_argument("--record", action="store_true", help="refresh serve.json and outputs/")
     options = parser.parse_args(argv)

@@ -29,6 +29,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
+from common.options import make_parser
 from common.rows import read
 from full.traditional import loop, train
 from small import NAME, path_or_none
@@ -226,9 +227,7 @@ def write_facts(rows: list[dict]) -> str:
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--tiny", action="store_true", help="on the processor")
     parser.add_argument("--epochs", type=float, default=8)
     parser.add_argument("--seed", type=int, default=42)
