@@ -275,7 +275,7 @@ def test_levers_refuse(arguments: tuple[str, ...], message: str, monkeypatch) ->
 def test_the_lab_refuses(monkeypatch) -> None:
     assert "--steps is 0" in refusal(lab.main, "--tiny", "--steps", "0")
     assert "was not found" in refusal(lab.main, "--tiny", "--model", "./no/such/model")
-    card(monkeypatch, "Tesla T4", 15.8e9, bf16=False)
+    card(monkeypatch, "Tesla T4", 15.6e9, bf16=False)
     assert "Tesla T4 computes no bfloat16" in refusal(lab.main)
 
 

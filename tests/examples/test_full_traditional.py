@@ -282,7 +282,7 @@ def card(monkeypatch, name: str, memory: float, bf16: bool) -> None:
 
 
 def test_a_t4_computes_in_fp16_and_says_so(monkeypatch, capsys) -> None:
-    card(monkeypatch, "Tesla T4", 15.8 * GB, bf16=False)
+    card(monkeypatch, "Tesla T4", 15.6 * GB, bf16=False)
     assert guard.find_card(tiny=False).precision == "fp16"
     assert capsys.readouterr().out.startswith("Tesla T4 computes no bfloat16: fp16 autocast")
 
@@ -309,7 +309,7 @@ QWEN = Qwen2Config(
 
 
 def test_the_default_run_fits_a_t4(capsys) -> None:
-    t4 = guard.Card("Tesla T4", int(15.8 * GB), "fp16")
+    t4 = guard.Card("Tesla T4", int(15.6 * GB), "fp16")
     settings = train.Settings()
     guard.check_memory(t4, QWEN, settings.batch_size, settings.max_tokens)
     assert "7.9 GB weights, gradients, states" in capsys.readouterr().out

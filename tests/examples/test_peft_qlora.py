@@ -26,7 +26,7 @@ FOLDER = EXAMPLES / "peft/qlora"
 RECORD = json.loads((FOLDER / "record.json").read_text("utf-8"))
 COMPARE = json.loads((FOLDER / "compare.json").read_text("utf-8"))
 CPU = guard.Card("CPU", 0, "fp32")
-T4 = guard.Card("Tesla T4", 15_800_000_000, "fp16")
+T4 = guard.Card("Tesla T4", 15_600_000_000, "fp16")
 LARGE = guard.Card("H100", 85_000_000_000, "bf16")
 STEPS = 25
 
@@ -197,7 +197,7 @@ def test_the_defaults_are_others() -> None:
 def test_a_card_without_bf16_computes_in_fp16(monkeypatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: False)
-    found = SimpleNamespace(name="Tesla T4", total_memory=15_800_000_000)
+    found = SimpleNamespace(name="Tesla T4", total_memory=15_600_000_000)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: found)
     card = guard.find_card(tiny=False)
     assert card == T4 and qlora.place(card) == {"": 0} and qlora.place(CPU) == {"": "cpu"}
