@@ -6,6 +6,7 @@ import math
 import re
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from common import guard
+from common.peak import PeakMemory
 from common.rows import read
 from full.traditional import loop
 from full.traditional import train as full
@@ -296,7 +298,7 @@ def test_the_program_as_a_reader_starts_it() -> None:
     assert (done.returncode, done.stdout) == (0, "80.0%, 95 %: 72.0% to 86.2%\n")
 
 
-def test_a_model_and_an_adapter_are_loaded_beside_their_base(base, parts, tmp_path: Path) -> None:
+def test_a_model_and_an_adapter_are_read_after_their_base(base, parts, tmp_path: Path) -> None:
     """An adapter that has learnt nothing answers as the base does."""
     tokenizer, model = base
     adapter = LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM")
@@ -304,9 +306,45 @@ def test_a_model_and_an_adapter_are_loaded_beside_their_base(base, parts, tmp_pa
     rows = [full.encode(row, tokenizer) for row in parts[1][:4]]
     card = guard.find_card(tiny=True)
     for tuned, folder in ((str(BASE), None), (None, str(tmp_path))):
-        models = score.load_pair(score.TINY, tuned, folder, card)
-        first, second = (score.read_all(one, rows, 0) for one in models.values())
-        assert first == second
+        found = score.read_pair(score.TINY, tuned, folder, card, rows, 0)
+        assert list(found) == ["base", "tuned"]
+        assert found["base"] == found["tuned"]
+
+
+def test_the_base_has_left_the_memory_when_the_trained_model_comes(parts, monkeypatch) -> None:
+    read, loaded, alive = score.read_all, [], []
+
+    def load(*arguments, own=score.load):
+        alive.append(sum(one() is not None for one in loaded))
+        model = own(*arguments)
+        loaded.append(weakref.ref(model))
+        return model
+
+    monkeypatch.setattr(score, "load", load)
+    monkeypatch.setattr(score, "read_all", lambda model, *_: read(model, [], 0))
+    score.read_pair(score.TINY, str(BASE), None, guard.find_card(tiny=True), [], 0)
+    assert alive == [0, 0]
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("Qwen2.5-0.5B", 494e6), ("Qwen2.5-7B", 7.616e9)])
+def test_the_memory_in_the_docstring(name: str, parameters: float) -> None:
+    """Both have 152 thousand tokens, of which the larger one pads its table a little more."""
+    vocabulary = {"Qwen2.5-0.5B": 151_936, "Qwen2.5-7B": 152_064}[name]
+    needed = (2 * parameters + 12 * vocabulary * 4 * 512) / 1e9
+    told = f"{needed:.2g} GB for {name}"
+    assert told in " ".join(score.__doc__.split())
+
+
+def test_reading_takes_no_more_than_the_docstring_says(base, parts) -> None:
+    """Of the logits and their copies, counted where they are: 12 B x vocabulary a token at most."""
+    tokenizer, model = base
+    rows = [full.encode(row, tokenizer) for row in parts[1][:4]]
+    tokens = 4 * max(len(row["input_ids"]) for row in rows)
+    half = copy.deepcopy(model).to(torch.bfloat16)
+    with PeakMemory() as memory:
+        score.read_all(half, rows, tokenizer.pad_token_id, 4)
+    logits = model.config.vocab_size * tokens
+    assert 8 * logits < memory.peak < 14 * logits
 
 
 def test_without_the_harness_its_requirements_are_named() -> None:

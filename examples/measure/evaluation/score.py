@@ -7,13 +7,14 @@ Chapter measure/evaluation of the course. Machine, command, memory:
     24 or 80 GB                with --model NAME --adapter output/lora
 
 With --tiny the base is trained first, by examples/full/traditional/loop.py, and measured early
-too. Else two trained models are compared: weights in 16 bits (2 B/parameter), and 4 B x vocabulary
-of logits a token for --batch-size rows. Qwen2.5-0.5B, 4 rows of 512 tokens: 3 GB; a model of 7
-billion parameters, 16 GB.
+too. Else the base and a trained model are compared, one after the other: the weights of one in 16
+bits (2 B/parameter), and 12 B x vocabulary a token, for the logits of --batch-size rows and their
+copies. 4 rows of 512 tokens: 4.7 GB for Qwen2.5-0.5B, 19 GB for Qwen2.5-7B.
 """
 
 import argparse
 import copy
+import gc
 import importlib
 import math
 import sys
@@ -164,19 +165,33 @@ def train_tiny(
     return models | {"tuned": model}
 
 
-def load_pair(
-    settings: full.Settings, tuned: str | None, adapter: str | None, card: guard.Card
-) -> dict[str, PreTrainedModel]:
-    """Load the base, and the trained model or the base with its adapter."""
+def load(
+    settings: full.Settings, card: guard.Card, tuned: str | None = None, adapter: str | None = None
+) -> PreTrainedModel:
+    """Load the base, a model that was trained whole, or the base with its adapter."""
     kinds = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
-    kind, name = kinds[card.precision], adapter or tuned
-    with guard.explain("model", settings.model):
-        base = AutoModelForCausalLM.from_pretrained(settings.model, dtype=kind)
-    with guard.explain("adapter" if adapter else "tuned", name):
-        source = settings.model if adapter else tuned
-        other = AutoModelForCausalLM.from_pretrained(source, dtype=kind)
-        other = PeftModel.from_pretrained(other, adapter) if adapter else other
-    return {"base": base.to(card.device), "tuned": other.to(card.device)}
+    option, source = ("tuned", tuned) if tuned else ("model", settings.model)
+    with guard.explain(option, source):
+        model = AutoModelForCausalLM.from_pretrained(source, dtype=kinds[card.precision])
+    if adapter:
+        with guard.explain("adapter", adapter):
+            model = PeftModel.from_pretrained(model, adapter)
+    return model.to(card.device)
+
+
+def read_pair(
+    settings: full.Settings,
+    tuned: str | None,
+    adapter: str | None,
+    card: guard.Card,
+    rows: list[dict],
+    pad: int,
+) -> dict[str, list[Read]]:
+    """Read rows with the base, then with the trained model: never both in memory."""
+    found = {"base": read_all(load(settings, card), rows, pad, settings.batch_size)}
+    gc.collect()  # the base goes before the other comes
+    other = load(settings, card, tuned, adapter)
+    return found | {"tuned": read_all(other, rows, pad, settings.batch_size)}
 
 
 def show_losses(losses: dict[str, dict]) -> str:
@@ -284,12 +299,12 @@ def main(argv: list[str] | None = None) -> None:
     rows = [full.encode_all(part, tokenizer, settings.max_tokens) for part in parts]
     fitting = settings.max_tokens
     kept = [r for r in parts[1] if len(full.encode(r, tokenizer)["input_ids"]) <= fitting]
+    pad = tokenizer.pad_token_id
     if options.tiny:
         models = train_tiny(settings, rows[0])
+        read_by = {name: read_all(model, rows[1], pad) for name, model in models.items()}
     else:
-        models = load_pair(settings, options.tuned, options.adapter, card)
-    pad, size = tokenizer.pad_token_id, 32 if options.tiny else settings.batch_size
-    read_by = {name: read_all(model, rows[1], pad, size) for name, model in models.items()}
+        read_by = read_pair(settings, options.tuned, options.adapter, card, rows[1], pad)
     losses = {n: losses_of(r, [row["response"] for row in kept]) for n, r in read_by.items()}
     record.show(show_losses(losses), folder, "losses.txt")
 
@@ -300,7 +315,7 @@ def main(argv: list[str] | None = None) -> None:
             scores += [score(f"{form}-{n}", read_all(m, asked, pad)) for n, m in models.items()]
     record.show(show_scores(scores), folder, "scores.txt")
 
-    names = list(models)[-2:]
+    names = list(read_by)[-2:]
     first, second = ([one.right for one in read_by[name]] for name in names)
     pair = intervals.compare(first, second)
     record.show(show_pair(names, pair), folder, "pair.txt")
