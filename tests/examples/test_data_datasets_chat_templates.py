@@ -450,6 +450,12 @@ def test_a_harmless_step_changes_no_ordinary_text() -> None:
     ]
 
 
+def test_a_mark_costs_what_the_page_says() -> None:
+    """One token where the vocabulary has it, seven where it is spelt out."""
+    marks = {name: one["tokens_of_im_start"] for name, one in RECORD["templates"].items()}
+    assert marks == {"tiny base": 7, SMALL: 1}
+
+
 def test_the_templates_of_trl_are_as_the_page_counts_them(tokenizer) -> None:
     """38 templates for text: 6 answer where their prompt does not lead, 35 mark no answer."""
     own, found = tokenizer.chat_template, []

@@ -20,8 +20,10 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from contextlib import chdir
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from datasets import load_dataset
 from jinja2 import TemplateError
@@ -172,6 +174,24 @@ def take_apart(tokenizer: PreTrainedTokenizerBase) -> dict[str, str | bool]:
         "marks_answers": bool(re.search(r"{%-? *generation", tokenizer.chat_template)),  # (4)!
     }
     # --8<-- [end:template]
+
+
+def count_tokens(tokenizer: PreTrainedTokenizerBase, mark: str) -> int:
+    """Count the tokens of a mark: one if the vocabulary has it whole."""
+    return len(tokenizer(mark, add_special_tokens=False).input_ids)
+
+
+def refuse_base(settings: Settings) -> str:
+    """Give what is said of a model without a template: this tokenizer, its own taken away."""
+    tokenizer = AutoTokenizer.from_pretrained(settings.model)
+    tokenizer.chat_template = None
+    with TemporaryDirectory() as folder, chdir(folder):
+        tokenizer.save_pretrained("my-base")
+        try:
+            load_tokenizer(replace(settings, model="my-base", template=""))
+        except SystemExit as stopped:
+            return str(stopped.code)
+    raise AssertionError("a tokenizer without a template was taken")
 
 
 # --8<-- [start:bos]
@@ -542,10 +562,16 @@ def look_at_template(
 ) -> dict:
     """Show the shapes of a row and what the template makes of it."""
     name = "tiny base" if settings.model == str(BASE) else settings.model
-    templates = {name: take_apart(tokenizer)}
+    tokenizers = {name: tokenizer}
     if small := path_or_none():
-        templates[small.name] = take_apart(AutoTokenizer.from_pretrained(small))
+        tokenizers[small.name] = AutoTokenizer.from_pretrained(small)
+    templates = {
+        name: take_apart(one) | {"tokens_of_im_start": count_tokens(one, "<|im_start|>")}
+        for name, one in tokenizers.items()
+    }
     record.show(show_template(templates), folder, "template.txt")
+    if folder:
+        record.show(refuse_base(settings), folder, "refusal.txt")
     if row := next((row for row in rows if row.get("rejected")), None):
         record.show(show_shapes(row), folder, "shapes.txt")
     row = rows[0]
