@@ -255,6 +255,18 @@ def test_the_step_inside_backward_is_the_step_after_it(ids) -> None:
     assert losses[0] == losses[1]
 
 
+def test_states_of_8_bits_change_the_loss_by_millionths(ids) -> None:
+    """The first step knows no states yet; the others differ, and by less than 20 millionths."""
+    found = levers.compare_states(levers.TINY, ids, seed=42)
+    assert text("states.txt") == levers.states_table(LADDER["states"]) + "\n"
+    for rows in (found, LADDER["states"]):
+        apart = [abs(row["adamw_8bit"] - row["adamw"]) for row in rows]
+        assert [row["step"] for row in rows] == [1, 2, 3, 4, 5] and apart[0] == 0
+        assert 0 < max(apart) < 2e-5
+    for row, other in zip(found, LADDER["states"], strict=True):
+        assert row["adamw"] == pytest.approx(other["adamw"], abs=1e-4)
+
+
 # Refusals
 
 

@@ -203,6 +203,23 @@ def with_ratios(rows: list[dict]) -> list[dict]:
     return rows
 
 
+def compare_states(shape: Shape, ids: torch.Tensor, seed: int, steps: int = 5) -> list[dict]:
+    """Train a few steps with states of 32 bits and of 8; give the loss of each step: points."""
+    kinds = [Levers(optimizer=name) for name in ("adamw", "adamw-8bit")]
+    losses = [list(run(shape, kind, ids, seed, steps)) for kind in kinds]
+    both = enumerate(zip(*losses, strict=True), 1)
+    return [{"step": step, "adamw": one, "adamw_8bit": other} for step, (one, other) in both]
+
+
+def states_table(rows: list[dict]) -> str:
+    """Write both losses of each step, and how far they are apart."""
+    lines = ["step   32-bit states   8-bit states   difference"]
+    for row in rows:
+        apart = row["adamw_8bit"] - row["adamw"]
+        lines.append(f"{row['step']:4}{row['adamw']:16.6f}{row['adamw_8bit']:15.6f}{apart:+13.6f}")
+    return "\n".join(lines)
+
+
 def climb(rows: list[dict]) -> list[dict]:
     """Return the peaks of the ladder, each lever added to those above it: bars of a figure."""
     rungs = [row for row in rows if row["id"] in ("baseline", *LADDER)]
@@ -322,11 +339,14 @@ def main(argv: list[str] | None = None) -> None:
         kinds = {name: kinds[name] for name in kinds if name not in ("bf16", "autocast")}
     rows = with_ratios(ladder(shape, ids, options.seed, kinds))
     record.show(ladder_table(rows), folder, "levers.txt")
+    states = compare_states(shape, ids, options.seed) if options.tiny else []
+    if states:
+        record.show(states_table(states), folder, "states.txt")
     if folder:
         settings = {"seed": options.seed, "rows": size[0], "length": size[1]}
         lines = {f"saved_{name}": points for name, points in saved.items()}
         facts = {"settings": settings, "equal_gradients": equal, "levers": rows}
-        facts["ladder"] = climb(rows)
+        facts |= {"ladder": climb(rows), "states": states}
         record.write(folder, facts | lines, "levers.json")
 
 
