@@ -23,6 +23,7 @@ from peft import LoraConfig, get_peft_model
 from tiny import BASE, DATA, recall
 
 FOLDER = Path(score.__file__).parent
+PAGES = Path(__file__).resolve().parents[2] / "docs"
 
 
 def recorded(name: str) -> dict:
@@ -245,6 +246,19 @@ def test_the_harness_counts_as_we_do(base) -> None:
             own = harness.count_right(one, tokenizer, rows)
             assert found[f"capitals_{language}"] == (own, len(rows))
     assert sum(right for right, _ in found.values()) < 60
+
+
+@pytest.mark.parametrize("language", ["ar", "fr"])
+def test_the_harness_has_the_tasks_that_a_page_names(language: str) -> None:
+    """In the version of the requirements, which the page names too."""
+    version = re.search(r"lm_eval==(\S+)", (FOLDER / "requirements.txt").read_text("utf-8"))[1]
+    page = PAGES / language / "measure/evaluation.md"
+    line = next(one for one in page.read_text("utf-8").splitlines() if f" {version} " in one)
+    named = set(re.findall(r"`([a-z]\w+)`", line))
+    command = re.search(r"--tasks (\S+)", page.read_text("utf-8"))[1]
+    wanted = named | set(command.split(","))
+    assert len(named) > 8
+    assert wanted <= set(harness.TaskManager(include_path=str(harness.TASKS)).all_tasks)
 
 
 def test_the_harness_record_holds_both_ways_of_asking() -> None:
