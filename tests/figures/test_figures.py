@@ -113,6 +113,15 @@ def test_data_table_holds_the_numbers(tmp_path: Path) -> None:
     assert '<tr><th scope="row">20</th><td>3</td><td>2</td></tr>' in html
 
 
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [(0.12345, "0,123"), (999.4, "999"), (999.6, "1\u202f000"), (34615, "34\u202f615")],
+)
+def test_the_data_table_writes_large_numbers_out(tmp_path: Path, value: float, cell: str) -> None:
+    record = RECORD | {"history": [{"step": 10, "loss": value}, {"step": 20, "loss": 2}]}
+    assert f"<td>{cell}</td>" in draw(tmp_path, "curve", LINES, "fr", record)
+
+
 def test_bars_are_a_table_with_totals_and_shares(tmp_path: Path) -> None:
     html = draw(tmp_path, "bytes", BARS, "ar")
     assert '<th scope="row">آدم<span' in html

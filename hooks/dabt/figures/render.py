@@ -99,11 +99,11 @@ def _draw_data(figure: Figure, chart: Chart, ui: Ui, language: str) -> str:
 
 
 def _draw_cell(value: float | None, language: str) -> str:
-    return (
-        f"<td>{localise_number(f'{value:.3g}', language)}</td>"
-        if value is not None
-        else "<td>–</td>"
-    )
+    if value is None:
+        return "<td>–</td>"
+    large = abs(value) >= 999.5  # three digits of it would be written as 1e+03
+    short = localise_number(f"{value:.3g}", language)
+    return f"<td>{write_number(round(value), language) if large else short}</td>"
 
 
 def _render_bars(figure: Figure, language: str, ui: Ui) -> str:
