@@ -39,5 +39,5 @@ format: python ## rewrite Python in the one format
 	@$(SITE) -m ruff format . && $(SITE) -m ruff check --fix .
 
 clean: ## remove what was built and every cache; the environments stay
-	rm -rf site .build .pytest_cache .ruff_cache .rumdl_cache test-results
+	rm -rf site .build .pytest_cache .ruff_cache .rumdl_cache .hypothesis test-results
 	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
