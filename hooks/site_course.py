@@ -10,6 +10,7 @@ from dabt.course import (
     FigureRenderer,
     GlossaryRenderer,
     QuizRenderer,
+    TranslationRenderer,
     check_reviews,
     read_course,
 )
@@ -38,6 +39,7 @@ def on_config(config):
         known = with_renderer(known, "figure", FigureRenderer(course))
         known = with_renderer(known, "glossary", GlossaryRenderer(course))
         known = with_renderer(known, "calculator", CalculatorRenderer(course))
+        known = with_renderer(known, "translation", TranslationRenderer(course))
         config.markdown_extensions = [*known, PlainCodeExtension(), WholeNamesExtension()]
     return config
 

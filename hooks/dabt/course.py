@@ -22,10 +22,12 @@ from dabt.quiz.model import Quiz, Review
 from dabt.quiz.page import check_directives, select
 from dabt.quiz.render import Setting, render_quiz
 from dabt.snippets import check_includes
+from dabt.translation.notice import Reader
+from dabt.translation.page import render_page
 from dabt.translation.survey import Survey, reading_order, survey
 from dabt.ui import Ui, read_ui
 
-DIRECTIVES = ("calculator", "figure", "glossary", "quiz")
+DIRECTIVES = ("calculator", "figure", "glossary", "quiz", "translation")
 SectionIds = Mapping[str, frozenset[str]]
 
 
@@ -41,6 +43,10 @@ class Course:
     glossary: Glossary = field(default_factory=Glossary)
     calculator: Mapping[str, Any] = field(default_factory=dict)
     translation: Survey = field(default_factory=Survey)
+
+    def reader(self, language: str, page: str) -> Reader:
+        """Whom a page of a language speaks to."""
+        return Reader(language, page, self.languages, self.ui)
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ class GlossaryRenderer:
     def __call__(self, argument: str, place: Place) -> str:
         """The HTML of all terms. Raises DabtError for an argument: there is one glossary."""
         if argument:
-            raise DabtError([_needless_argument(argument, place)])
+            raise DabtError([_needless_argument("glossary", argument, place)])
         course = self.course
         shown = Shown(place.language, place.page, course.ui, course.titles, course.languages)
         return render_glossary(course.glossary, shown)
@@ -93,6 +99,19 @@ class CalculatorRenderer:
     def __call__(self, argument: str, place: Place) -> str:
         """The HTML of a calculator directive. Raises DabtError for an unknown calculator."""
         return render_calculator(argument, place, self.course.calculator, self.course.ui)
+
+
+@dataclass(frozen=True)
+class TranslationRenderer:
+    """The renderer of `::: translation` for `dabt.directives`."""
+
+    course: Course
+
+    def __call__(self, argument: str, place: Place) -> str:
+        """The HTML of the state of all languages. Raises DabtError for an argument."""
+        if argument:
+            raise DabtError([_needless_argument("translation", argument, place)])
+        return render_page(self.course.translation, self.course.reader(place.language, place.page))
 
 
 def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
@@ -166,9 +185,9 @@ def _check_pages(
             yield Problem(at.file, at.line, at.column, message, "orphan", mend, "warning")
 
 
-def _needless_argument(argument: str, place: Place) -> Problem:
-    message = f"'::: glossary' takes nothing after it, and '{argument}' is there"
-    return Problem(place.file, place.line, 1, message, "argument", "write '::: glossary' alone")
+def _needless_argument(name: str, argument: str, place: Place) -> Problem:
+    message = f"'::: {name}' takes nothing after it, and '{argument}' is there"
+    return Problem(place.file, place.line, 1, message, "argument", f"write '::: {name}' alone")
 
 
 def _unknown_figure(slug: str, place: Place, course: Course) -> Problem:

@@ -77,7 +77,7 @@ def _lines(task: Task, code: str) -> Iterator[str]:
     unit = first.unit
     side = unit.sides.get(code) or next(iter(unit.sides.values()))
     place = f"{side.file}:{side.line}"
-    present = ", ".join(one for one in unit.sides if one != code) or "no other language"
+    present = ", ".join(one for one in unit.sides if one != code)
     reason = REASONS[first.state].format(changed=", ".join(first.because), present=present)
     if first.state == REVIEW and not first.because:
         reason = NO_REASON

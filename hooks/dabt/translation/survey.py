@@ -117,7 +117,10 @@ def _data_units(docs: Path, codes: Sequence[str]) -> Iterator[Unit]:
 
 
 def compare(unit: Unit, record: Mapping[str, Confirmed], codes: Sequence[str]) -> Iterator[Entry]:
-    """Yield how a unit stands in each language. Whoever changed is right; the others lag."""
+    """Yield how a unit stands in each language. Whoever changed is right; the others lag.
+
+    What only one language has is in step there: there is nothing to compare it with.
+    """
     confirmed = record.get(unit.key, Confirmed({}))
     changed = tuple(
         code
@@ -128,7 +131,7 @@ def compare(unit: Unit, record: Mapping[str, Confirmed], codes: Sequence[str]) -
         others = tuple(one for one in changed if one != code)
         if code not in unit.sides:
             yield Entry(unit, code, WRITE)
-        elif code not in confirmed.prints:
+        elif code not in confirmed.prints and len(unit.sides) > 1:
             yield Entry(unit, code, CONFIRM)
         elif others or code in confirmed.behind:
             yield Entry(unit, code, REVIEW, others)
