@@ -1,7 +1,7 @@
 """The whole course, read and checked at once: languages, strings, quizzes, figures, pages."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from dabt.glossary.lint import lint_terms
 from dabt.glossary.load import check_taught, read_glossary
 from dabt.glossary.model import Glossary
 from dabt.glossary.page import Shown, render_glossary
-from dabt.languages import Language, load_languages
+from dabt.languages import Language, fallbacks, load_languages, marked
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.quiz.lint import lint_quiz
 from dabt.quiz.load import read_quizzes
@@ -44,6 +44,19 @@ class Course:
     calculator: Mapping[str, Any] = field(default_factory=dict)
     translation: Survey = field(default_factory=Survey)
 
+    def shown_in(self, language: str, slug: str, keys: Collection[str] = ()) -> str:
+        """The language in which a page shows what is one whole: its own once all is written."""
+        chain = (language, *fallbacks(language, self.languages))
+        return next((code for code in chain if self.translation.has(code, slug, keys)), language)
+
+    def glossary_in(self, language: str) -> Glossary:
+        """The glossary of a language's chapters: the terms that are written in it."""
+        if not next((one.fallback for one in self.languages if one.code == language), ""):
+            return self.glossary
+        known = self.translation
+        own = tuple(t for t in self.glossary.terms if known.has(language, "_data/glossary", [t.id]))
+        return replace(self.glossary, terms=own)
+
     def reader(self, language: str, page: str) -> Reader:
         """Whom a page of a language speaks to."""
         return Reader(language, page, self.languages, self.ui)
@@ -57,9 +70,12 @@ class QuizRenderer:
 
     def __call__(self, argument: str, place: Place) -> str:
         """The HTML of a quiz directive. Raises DabtError for an unknown quiz or question."""
-        quiz, chosen = select(argument, place, self.course.quizzes)
-        setting = Setting(place.language, place.page, self.course.ui, self.course.titles)
-        return render_quiz(quiz, setting, chosen)
+        course = self.course
+        quiz, chosen = select(argument, place, course.quizzes)
+        keys = [quiz.slug, *(question.id for question in chosen)] if chosen else []
+        language = course.shown_in(place.language, f"_data/quizzes/{quiz.slug}", keys)
+        setting = Setting(language, place.page, course.ui, course.titles)
+        return marked(render_quiz(quiz, setting, chosen), language, place.language)
 
 
 @dataclass(frozen=True)
@@ -72,7 +88,9 @@ class FigureRenderer:
         """The HTML of a figure directive. Raises DabtError for an unknown figure."""
         if argument not in self.course.figures:
             raise DabtError([_unknown_figure(argument, place, self.course)])
-        return render_figure(self.course.figures[argument], place.language, self.course.ui)
+        language = self.course.shown_in(place.language, "_data/figures", [argument])
+        html = render_figure(self.course.figures[argument], language, self.course.ui)
+        return marked(html, language, place.language)
 
 
 @dataclass(frozen=True)
@@ -86,8 +104,9 @@ class GlossaryRenderer:
         if argument:
             raise DabtError([_needless_argument("glossary", argument, place)])
         course = self.course
-        shown = Shown(place.language, place.page, course.ui, course.titles, course.languages)
-        return render_glossary(course.glossary, shown)
+        language = course.shown_in(place.language, "_data/glossary")
+        shown = Shown(language, place.page, course.ui, course.titles, course.languages)
+        return marked(render_glossary(course.glossary, shown), language, place.language)
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,12 @@ class CalculatorRenderer:
 
     def __call__(self, argument: str, place: Place) -> str:
         """The HTML of a calculator directive. Raises DabtError for an unknown calculator."""
-        return render_calculator(argument, place, self.course.calculator, self.course.ui)
+        course = self.course
+        keys = [key for key in course.ui.texts if key.startswith("calculator.")]
+        language = course.shown_in(place.language, "_data/ui", keys)
+        there = replace(place, language=language)
+        html = render_calculator(argument, there, course.calculator, course.ui)
+        return marked(html, language, place.language)
 
 
 @dataclass(frozen=True)
@@ -128,9 +152,10 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     figures, on_figures = read_figures(data / "figures", examples, languages)
     unread = {path.stem for path in data.glob("quizzes/*.yml")} - {quiz.slug for quiz in quizzes}
     all_pages = tuple(pages.read_pages(docs, languages))
+    every = (*all_pages, *pages.shown_elsewhere(all_pages, languages))
     titles = {
         (page.language, page.path, name): title
-        for page in all_pages
+        for page in every
         for name, title in pages.section_titles(page.text).items()
     }
     by_slug = {quiz.slug: quiz for quiz in quizzes}
@@ -140,7 +165,7 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     course = Course(languages, ui, by_slug, titles, figures, glossary, numbers, translation)
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
-    on_reviews = () if not all_pages else _check_sources(course, all_pages)
+    on_reviews = () if not all_pages else _check_sources(course, every)
     on_data = (*problems, *found, *on_figures, *on_glossary, *translation.problems)
     return course, (*on_data, *on_pages, *on_code, *on_reviews)
 

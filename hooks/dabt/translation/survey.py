@@ -1,7 +1,7 @@
 """The one function: what stands where in every language, against what was confirmed."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,6 +65,14 @@ class Survey:
             one for one in self.entries if one.language == language and slug in ("", one.unit.slug)
         )
 
+    def has(self, language: str, slug: str, keys: Collection[str] = ()) -> bool:
+        """Tell whether a language has written all of a slug, or some units of it."""
+        return all(
+            language in unit.sides
+            for unit in self.units
+            if unit.slug == slug and (not keys or unit.key in keys)
+        )
+
 
 def reading_order(menu: Path) -> tuple[str, ...]:
     """Return the pages that mkdocs.yml lists, in its order: the first to write come first."""
@@ -106,14 +114,13 @@ def _side(section: Section, file: str) -> Side:
 
 
 def _data_units(docs: Path, codes: Sequence[str]) -> Iterator[Unit]:
+    found: dict[tuple[str, str], dict[str, Side]] = {}
     for path in data_files(docs / "_data"):
-        slug = f"_data/{slug_of(path)}"
         for key, texts in read_texts(path, codes).items():
-            sides = {
-                code: Side(fingerprint(text), "", (), shown(path), line)
-                for code, (line, text) in texts.items()
-            }
-            yield Unit(slug, key, sides)
+            sides = found.setdefault((f"_data/{slug_of(path)}", key), {})
+            for code, (line, text) in texts.items():
+                sides[code] = Side(fingerprint(text), "", (), shown(path), line)
+    return (Unit(slug, key, sides) for (slug, key), sides in found.items() if sides)
 
 
 def compare(unit: Unit, record: Mapping[str, Confirmed], codes: Sequence[str]) -> Iterator[Entry]:

@@ -10,6 +10,8 @@ from pathlib import Path
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from dabt import yamlsource
+from dabt.filling import is_blank
+from dabt.ui import own_language, own_strings
 
 Path_ = tuple[str, ...]
 # Files, and the lists whose items are units of their own.
@@ -32,14 +34,30 @@ def slug_of(path: Path) -> str:
 def read_texts(path: Path, codes: Sequence[str]) -> dict[str, dict[str, tuple[int, str]]]:
     """Return unit → language → (line, text) of a data file; nothing where it cannot be read."""
     root, findings = yamlsource.read(path)
-    units: dict[str, dict[str, tuple[int, str]]] = {}
     if root is None or findings.problems:
-        return units
+        return {}
+    if path.name.startswith("ui") and (own := own_language(path, codes)):
+        leaves = own_strings(root).items()
+        return {
+            key: {own: (node.start_mark.line + 1, f"{key}: {_words(node)}")}
+            for key, node in leaves
+            if not is_blank(node)
+        }
+    found: dict[str, dict[str, list[tuple[int, str]]]] = {}
     for where, code, line, words in _leaves(root, (), frozenset(codes)):
-        unit = units.setdefault(_unit(path, where), {})
-        first, before = unit.get(code, (line, ""))
-        unit[code] = (first, f"{before}\n{'.'.join(where)}: {words}")
-    return units
+        unit = found.setdefault(_unit(path, where), {})
+        unit.setdefault(code, []).append((line, f"{'.'.join(where)}: {words}"))
+    return {key: _whole(unit) for key, unit in found.items()}
+
+
+def _whole(unit: dict[str, list[tuple[int, str]]]) -> dict[str, tuple[int, str]]:
+    """Join the texts of each language; one that lacks some of them has not written the unit."""
+    most = max(len(leaves) for leaves in unit.values())
+    return {
+        code: (leaves[0][0], "\n".join(text for _, text in leaves))
+        for code, leaves in unit.items()
+        if len(leaves) == most
+    }
 
 
 def _unit(path: Path, where: Path_) -> str:
@@ -60,6 +78,8 @@ def _leaves(
         for key, value in node.value:
             name = str(key.value)
             if names <= codes and not isinstance(value, SequenceNode):
+                if is_blank(value):
+                    continue
                 yield where, name, key.start_mark.line + 1, _words(value)
             elif names and not names <= codes:
                 yield from _leaves(value, (*where, name), codes)
