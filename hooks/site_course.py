@@ -50,7 +50,8 @@ def on_page_markdown(markdown, *, page, config, files):
     place = Place(
         file=shown(path),
         line=first_line(page.file.content_string),
-        language=config.theme["language"],
+        # A page not translated is in its own language.
+        language=path.relative_to(config.docs_dir).parts[0],
         page=path_in_tree(path, Path(config.docs_dir)),
     )
     config.markdown_extensions = at_page(config.markdown_extensions, place)

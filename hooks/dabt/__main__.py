@@ -9,11 +9,14 @@ python -m dabt confirm --unchanged peft/lora  # what changed was a typo: nothing
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from dabt.course import Course, lint_course, lint_words, read_course
+from dabt.languages import Language, direction, load_languages
 from dabt.problems import DabtError, errors, report
 from dabt.translation.confirm import confirm as confirm_units
+from dabt.translation.new import Wanted, add_language, closest
 from dabt.translation.status import NEXT, render_chapters, render_status
 
 
@@ -60,6 +63,19 @@ def confirm(root: Path, chosen: argparse.Namespace) -> int:
     return 0
 
 
+def new(root: Path, chosen: argparse.Namespace) -> int:
+    """Add a language and print what to do next."""
+    languages = load_languages(root / "docs/_data/languages.yml")
+    way = chosen.dir or direction(chosen.code)
+    fallback = chosen.fallback or closest(languages, way)
+    language = Language(chosen.code, chosen.name, way, fallback=fallback)
+    theme = find_spec("material")
+    folders = theme.submodule_search_locations if theme else ()
+    themes = [root / "overrides", *(Path(one, "templates") for one in folders or ())]
+    print(add_language(root, Wanted(language, chosen.site_name), themes))
+    return 0
+
+
 def _read(root: Path) -> Course:
     """The course, when its languages and records can be read; other problems are for `check`."""
     course, problems = read_course(root / "docs")
@@ -88,7 +104,13 @@ def main(arguments: list[str] | None = None) -> int:
     confirming.add_argument(
         "--unchanged", action="store_true", help="only a typo changed: nothing to follow"
     )
-    for one in (checking, telling, confirming):
+    adding = commands.add_parser("new", help="add a language")
+    adding.add_argument("code", help="two letters: es")
+    adding.add_argument("--name", required=True, help="in the language itself: Español")
+    adding.add_argument("--dir", choices=("ltr", "rtl"), help="default: that of the language")
+    adding.add_argument("--fallback", default="", help="shown for what it lacks")
+    adding.add_argument("--site-name", default="Dabt", help="the course in this language")
+    for one in (checking, telling, confirming, adding):
         one.add_argument("--root", type=Path, default=Path(), help="the project's folder")
     chosen = parser.parse_args(arguments)
     try:
@@ -96,6 +118,8 @@ def main(arguments: list[str] | None = None) -> int:
             return status(chosen.root, chosen.all)
         if chosen.command == "confirm":
             return confirm(chosen.root, chosen)
+        if chosen.command == "new":
+            return new(chosen.root, chosen)
         return check(chosen.root)
     except DabtError as error:
         print(error)

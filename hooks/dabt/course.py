@@ -18,7 +18,7 @@ from dabt.languages import Language, fallbacks, load_languages, marked
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.quiz.lint import lint_quiz
 from dabt.quiz.load import read_quizzes
-from dabt.quiz.model import Quiz, Review
+from dabt.quiz.model import Quiz, Review, narrow
 from dabt.quiz.page import check_directives, select
 from dabt.quiz.render import Setting, render_quiz
 from dabt.snippets import check_includes
@@ -56,6 +56,15 @@ class Course:
         known = self.translation
         own = tuple(t for t in self.glossary.terms if known.has(language, "_data/glossary", [t.id]))
         return replace(self.glossary, terms=own)
+
+    def speakers(self, prefix: str) -> tuple[Language, ...]:
+        """The languages in which every interface string of a prefix is written."""
+        keys = [key for key in self.ui.texts if key.startswith(prefix)]
+        return tuple(o for o in self.languages if self.translation.has(o.code, "_data/ui", keys))
+
+    def language(self, code: str) -> Language:
+        """The language of a code."""
+        return next(one for one in self.languages if one.code == code)
 
     def reader(self, language: str, page: str) -> Reader:
         """Whom a page of a language speaks to."""
@@ -105,7 +114,9 @@ class GlossaryRenderer:
             raise DabtError([_needless_argument("glossary", argument, place)])
         course = self.course
         language = course.shown_in(place.language, "_data/glossary")
-        shown = Shown(language, place.page, course.ui, course.titles, course.languages)
+        written = course.translation.has
+        names = [one for one in course.languages if written(one.code, "_data/glossary")]
+        shown = Shown(language, place.page, course.ui, course.titles, names)
         return marked(render_glossary(course.glossary, shown), language, place.language)
 
 
@@ -152,7 +163,8 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     figures, on_figures = read_figures(data / "figures", examples, languages)
     unread = {path.stem for path in data.glob("quizzes/*.yml")} - {quiz.slug for quiz in quizzes}
     all_pages = tuple(pages.read_pages(docs, languages))
-    every = (*all_pages, *pages.shown_elsewhere(all_pages, languages))
+    # Own pages last: their titles win.
+    every = (*pages.shown_elsewhere(all_pages, languages), *all_pages)
     titles = {
         (page.language, page.path, name): title
         for page in every
@@ -172,7 +184,14 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
 
 def lint_course(course: Course) -> tuple[Problem, ...]:
     """The advice on all quizzes; only for a course without errors."""
-    return tuple(problem for quiz in course.quizzes.values() for problem in lint_quiz(quiz))
+    return tuple(one for quiz in course.quizzes.values() for one in lint_quiz(_own(course, quiz)))
+
+
+def _own(course: Course, quiz: Quiz) -> Quiz:
+    """The quiz in the languages that have written it: advice on a text is given once."""
+    slug = f"_data/quizzes/{quiz.slug}"
+    codes = [one.code for one in course.languages if course.translation.has(one.code, slug)]
+    return narrow(quiz, codes)
 
 
 def lint_words(course: Course, docs: Path) -> tuple[Problem, ...]:
@@ -223,8 +242,9 @@ def _unknown_figure(slug: str, place: Place, course: Course) -> Problem:
 def _check_sources(course: Course, all_pages: Iterable[pages.Page]) -> Iterator[Problem]:
     sections: dict[str, dict[str, frozenset[str]]] = {one.code: {} for one in course.languages}
     for page in all_pages:
+        known = sections[page.language]
         names = frozenset(pages.section_titles(page.text))
-        sections[page.language][page.path] = names
+        known[page.path] = names | known.get(page.path, frozenset())
     for language, known in sections.items():
         yield from check_reviews(course, language, known)
         yield from check_taught(course.glossary, language, known)

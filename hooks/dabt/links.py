@@ -27,11 +27,15 @@ def relative_link(source: str, target: str, section: str = "") -> str:
 
 def crossing_link(page: str, source: Language, target: Language, section: str = "") -> str:
     """The link from a page to the same page in another language: `../../fr/peft/lora/#alpha`."""
-    here, there = (_served(page, language) for language in (source, target))
+    here, there = (served(page, language) for language in (source, target))
     return f"{relpath(f'/{there}', f'/{here}')}/{f'#{section}' if section else ''}"
 
 
-def _served(page: str, language: Language) -> str:
-    """The folder of the site that serves a page: the default language has no folder of its own."""
+def served(page: str, language: Language) -> str:
+    """The address of a page below the root of the site: `peft/lora/`, `fr/peft/lora/`.
+
+    The default language has no folder of its own.
+    """
     folder = page_folder(page)
-    return folder if language.default else f"{language.code}/{folder}".rstrip("/")
+    parts = (folder,) if language.default else (language.code, folder)
+    return "".join(f"{part}/" for part in parts if part)

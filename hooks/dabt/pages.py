@@ -35,14 +35,14 @@ def read_pages(docs: Path, languages: Sequence[Language]) -> Iterator[Page]:
 
 
 def shown_elsewhere(known: Sequence[Page], languages: Sequence[Language]) -> Iterator[Page]:
-    """The pages that a growing language lacks, as its tree shows them: in another language."""
+    """The pages that a growing language may lack, or lack a part of, in the one shown instead."""
     by_place = {(page.language, page.path): page for page in known}
     paths = sorted({page.path for page in known})
     for language in (one for one in languages if one.fallback):
         for path in paths:
             chain = (by_place.get((code, path)) for code in fallbacks(language.code, languages))
             page = next((one for one in chain if one), None)
-            if page and (language.code, path) not in by_place:
+            if page:
                 yield replace(page, language=language.code)
 
 

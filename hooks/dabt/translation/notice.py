@@ -18,7 +18,10 @@ from dabt.ui import Ui
 
 HEADING = r'<h([1-6])\b[^>]*\bid="{id}"[^>]*>.*?</h\1>'
 NEXT = re.compile(r'<h[1-6]\b[^>]*\bid="|<div class="footnote">')
-NOTICE = Markup('<p class="dabt-lag" data-section="{id}" data-search-exclude>{words} {links}</p>\n')
+# A missing section leaves its id to the line that stands for it: links to it still lead somewhere.
+NOTICE = Markup(
+    '<p class="dabt-lag"{anchor} data-section="{id}" data-search-exclude>{words} {links}</p>\n'
+)
 LINK = Markup('<a href="{href}" hreflang="{code}" lang="{code}" dir="{direction}">{name}</a>')
 
 
@@ -39,14 +42,24 @@ class Reader:
         return LINK.format(href=href, code=code, direction=other.direction, name=name or other.name)
 
 
+def missing_sections(found: Survey, language: str, page: str) -> frozenset[str]:
+    """Return the ids of the sections that a language lacks in a page that it has."""
+    slug = page.removesuffix(".md")
+    entries = found.of(language, slug)
+    if all(entry.state == WRITE for entry in entries):
+        return frozenset()
+    return frozenset(entry.unit.key for entry in entries if entry.state == WRITE)
+
+
 def with_notices(html: str, found: Survey, reader: Reader) -> str:
     """Return the page's HTML with its notices; as it was when nothing lags."""
     slug = reader.page.removesuffix(".md")
+    missing = missing_sections(found, reader.language, reader.page)
     units = [one for one in found.units if one.slug == slug]
     for entry in found.of(reader.language, slug):
         if entry.state == REVIEW:
             html = _under(html, entry.unit.key, _lags(entry, reader))
-        elif entry.state == WRITE and any(reader.language in one.sides for one in units):
+        elif entry.unit.key in missing:
             before = _before(entry.unit, units, reader.language)
             html = _after_section(html, before, _missing(entry.unit, reader))
     return html
@@ -56,14 +69,16 @@ def _lags(entry: Entry, reader: Reader) -> Markup:
     key = entry.unit.key
     codes = entry.because or [code for code in entry.unit.sides if code != reader.language]
     links = Markup(" · ").join(reader.link(code, key) for code in codes)
-    return NOTICE.format(id=key, words=_words("lags", reader), links=links)
+    return NOTICE.format(anchor="", id=key, words=_words("lags", reader), links=links)
 
 
 def _missing(unit: Unit, reader: Reader) -> Markup:
     links = Markup(" · ").join(
         reader.link(code, unit.key, to_html(side.title, code)) for code, side in unit.sides.items()
     )
-    return NOTICE.format(id=unit.key, words=_words("missing", reader), links=links)
+    anchor = Markup(' id="{}"').format(unit.key)
+    words = _words("missing", reader)
+    return NOTICE.format(anchor=anchor, id=unit.key, words=words, links=links)
 
 
 def _words(key: str, reader: Reader) -> str:

@@ -1,7 +1,8 @@
 """The same pages in every language, built of the same parts: only the words differ.
 
-A section that says itself that it lags behind another language, or where one is missing, is not
-compared: whoever mends one language need not know the other.
+A growing language may show a page in another one. A section that says itself that it lags behind
+another language, or where one is missing, is not compared: whoever mends one language need not know
+the other.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ def check(site: Site) -> Iterator[Problem]:
         first = pages.get((site.default.code, key))
         for language in site.languages:
             other = pages.get((language.code, key))
+            if other is None and language.fallback and f"{language.code}/{key}" in site.by_path:
+                continue
             if other is None or first is None:
                 yield from _missing(site, other or first, language.code, key)
             elif other is not first:
