@@ -5,11 +5,13 @@ PYTHON ?= python3
 ADDRESS ?= 127.0.0.1:8000
 # Stages of `make test` to run; empty: all (python3 -m tools.stages shows their names).
 STAGES ?=
+# A page, or one of its sections: NAME='peft/lora#alpha'.
+NAME ?=
 SITE := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python serve build check test format clean
+.PHONY: help python serve build check test format clean status diff confirm
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +40,18 @@ format: python ## rewrite Python in the one format
 	@$(PYTHON) -m tools.environment dev
 	@$(SITE) -m ruff format . && $(SITE) -m ruff check --fix .
 
+status: python ## what to translate or to review next, in each language
+	@$(PYTHON) -m tools.environment site
+	@PYTHONPATH=hooks $(SITE) -m dabt status
+
+diff: python ## which words changed in what is to review (NAME=peft/lora)
+	@$(PYTHON) -m tools.environment site
+	@PYTHONPATH=hooks $(SITE) -m tools.translation_diff $(if $(NAME),"$(NAME)")
+
+confirm: python ## you read it in each language: they teach the same (NAME='peft/lora#alpha')
+	@$(PYTHON) -m tools.environment site
+	@PYTHONPATH=hooks $(SITE) -m dabt confirm $(if $(NAME),"$(NAME)")
+
 clean: ## remove what was built and every cache; the environments stay
-	rm -rf site .build .pytest_cache .ruff_cache .rumdl_cache test-results
+	rm -rf site .build .pytest_cache .ruff_cache .rumdl_cache .hypothesis test-results
 	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +

@@ -10,6 +10,7 @@ from dabt.course import (
     FigureRenderer,
     GlossaryRenderer,
     QuizRenderer,
+    TranslationRenderer,
     check_reviews,
     read_course,
 )
@@ -38,6 +39,7 @@ def on_config(config):
         known = with_renderer(known, "figure", FigureRenderer(course))
         known = with_renderer(known, "glossary", GlossaryRenderer(course))
         known = with_renderer(known, "calculator", CalculatorRenderer(course))
+        known = with_renderer(known, "translation", TranslationRenderer(course))
         config.markdown_extensions = [*known, PlainCodeExtension(), WholeNamesExtension()]
     return config
 
@@ -48,7 +50,8 @@ def on_page_markdown(markdown, *, page, config, files):
     place = Place(
         file=shown(path),
         line=first_line(page.file.content_string),
-        language=config.theme["language"],
+        # A page not translated is in its own language.
+        language=path.relative_to(config.docs_dir).parts[0],
         page=path_in_tree(path, Path(config.docs_dir)),
     )
     config.markdown_extensions = at_page(config.markdown_extensions, place)

@@ -6,6 +6,7 @@ from pathlib import Path
 from mkdocs.plugins import event_priority
 
 from dabt import languages, ui
+from dabt.directives import renderers
 
 
 def on_env(env, *, config, files):
@@ -15,7 +16,14 @@ def on_env(env, *, config, files):
     shown = config.plugins["i18n"].current_language
     env.globals["dabt_languages"] = known
     env.globals["dabt_language"] = next(one for one in known if one.code == shown)
-    env.globals["text"] = partial(_write, ui.load_ui(data, known), shown)
+    strings = ui.load_ui(data, known)
+    env.globals["text"] = partial(_write, strings, shown)
+    env.globals["text_in"] = partial(_write, strings)
+    chain = (shown, *languages.fallbacks(shown, known))
+    card = (one for one in chain if Path(config.docs_dir, f"assets/social/{one}.png").is_file())
+    env.globals["dabt_card"] = next(card, shown)
+    course = renderers(config.markdown_extensions)["translation"].course
+    env.globals["dabt_lost"] = course.speakers("lost.")
     return env
 
 
@@ -42,5 +50,10 @@ def on_template_context(context, *, template_name, config):
     i18n = config.plugins["i18n"]
     context["dabt_addresses"] = {
         code: "" if code == i18n.default_language else f"{code}/" for code in i18n.build_languages
+    }
+    # The site map has no page in another language than its folder's.
+    every = context.get("i18n_alternates", {}).items()
+    context["i18n_alternates"] = {
+        code: [file for file in files if file.locale == code] for code, files in every
     }
     return context

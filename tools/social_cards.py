@@ -3,7 +3,7 @@
 Chromium shapes the Arabic with the site's own fonts. The results are committed; run it again when
 the title, the mark or the colours change. Needs playwright 1.65.2 and a Chromium:
 
-    python tools/social_cards.py [--chromium /usr/bin/chromium]
+    PYTHONPATH=hooks python tools/social_cards.py [--chromium /usr/bin/chromium]
 """
 
 import argparse
@@ -14,25 +14,13 @@ from string import Template
 
 from playwright.sync_api import Browser, sync_playwright
 
+from dabt.languages import load_languages
+from dabt.quiz.inline import typeset
+from dabt.ui import load_ui
+
 ASSETS = Path(__file__).parents[1] / "docs" / "assets"
+DATA = ASSETS.parent / "_data"
 CARD = (1200, 630)
-# Language, direction, name of the course, what it is, and the promise under it.
-CARDS = (
-    (
-        "ar",
-        "rtl",
-        "ضبط",
-        "الضبط الدقيق للنماذج اللغوية الكبيرة",
-        "دورة بالعربية والفرنسية: برامجها مُجرَّبة، وأرقامها مَقيسة.",
-    ),
-    (
-        "fr",
-        "ltr",
-        "Dabt",
-        "L’ajustement fin des grands modèles de langage",
-        "Un cours bilingue\u00a0: programmes exécutés, chiffres mesurés.",
-    ),
-)
 PAGE = Template("""<!doctype html><html lang="$language" dir="$direction"><meta charset="utf-8">
 <link rel="stylesheet" href="site.css">
 <style>
@@ -70,10 +58,13 @@ def shoot(browser: Browser, text: str, size: tuple[int, int], clear: bool = Fals
 
 def draw_cards(browser: Browser) -> None:
     """Write social/<language>.png, 1200 × 630."""
-    names = ("language", "direction", "name", "title", "promise")
-    for card in CARDS:
-        values = dict(zip(names, map(html.escape, card), strict=True))
-        target = ASSETS / "social" / f"{card[0]}.png"
+    languages = load_languages(DATA / "languages.yml")
+    ui = load_ui(DATA, languages)
+    for one in languages:
+        values = {"language": one.code, "direction": one.direction}
+        for name in ("name", "title", "promise"):
+            values[name] = html.escape(typeset(ui.text(f"card.{name}", one.code), one.code))
+        target = ASSETS / "social" / f"{one.code}.png"
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(shoot(browser, PAGE.substitute(values), CARD))
 

@@ -105,9 +105,9 @@ FACES = (
         tuple(CODE),
     ),
 )
-# Bytes that a page of each language may load.
-BUDGET = {"ar": 60 * 1024, "fr": 35 * 1024}
-LOADED = {"ar": ("arabic", "latin", "mono"), "fr": ("latin", "mono")}
+# Bytes that a page of each direction may load.
+BUDGET = {"rtl": 60 * 1024, "ltr": 35 * 1024}
+LOADED = {"rtl": ("arabic", "latin", "mono"), "ltr": ("latin", "mono")}
 
 
 def read_source(packages: Path, face: Face) -> TTFont:
@@ -154,13 +154,13 @@ def make(packages: Path, face: Face) -> bytes:
 
 
 def over_budget(sizes: dict[str, int]) -> list[str]:
-    """Say which language loads more bytes of fonts than it may, and print what each loads."""
+    """Say which direction loads more bytes of fonts than it may, and print what each loads."""
     found = []
-    for language, parts in LOADED.items():
+    for way, parts in LOADED.items():
         total = sum(size for name, size in sizes.items() if name.split("-")[1] in parts)
-        print(f"{language}: {total} of {BUDGET[language]} bytes")
-        if total > BUDGET[language]:
-            found.append(f"{language}: {total} bytes of fonts, {BUDGET[language]} allowed")
+        print(f"{way}: {total} of {BUDGET[way]} bytes")
+        if total > BUDGET[way]:
+            found.append(f"{way}: {total} bytes of fonts, {BUDGET[way]} allowed")
     return found
 
 

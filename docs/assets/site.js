@@ -8,6 +8,28 @@
     if (link) link.hash = location.hash;
   };
 
+  /* A page that its language lacks is shown in another; the reader's choice of which is kept. */
+  const CHOICE = "dabt-fallback";
+  const keepChoice = (event) => {
+    const link = event.target.closest?.("a[data-dabt-choice]");
+    if (link) store((box) => box.setItem(CHOICE, link.dataset.dabtChoice));
+  };
+  const followChoice = () => {
+    const note = document.querySelector(".dabt-elsewhere");
+    const chosen = note && store((box) => box.getItem(CHOICE));
+    if (!chosen || chosen === note.dataset.shown) return;
+    const link = note.querySelector(`[data-dabt-choice="${CSS.escape(chosen)}"]`);
+    if (link) location.replace(link.href + location.hash);
+  };
+  /* Storage may be forbidden: then nothing is remembered. */
+  const store = (use) => {
+    try {
+      return use(localStorage);
+    } catch {
+      return null;
+    }
+  };
+
   /* The theme draws code annotations as links without a name. */
   const nameAnnotations = () => {
     for (const link of document.querySelectorAll(".md-annotation__index:not([aria-label])")) {
@@ -35,6 +57,8 @@
     for (const meta of document.querySelectorAll('meta[name="theme-color"][media]')) meta.remove();
   };
 
+  followChoice();
+  document.addEventListener("click", keepChoice, true);
   document.addEventListener("click", keepSection, true);
   document.addEventListener("auxclick", keepSection, true);
   const start = () => {

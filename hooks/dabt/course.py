@@ -1,7 +1,7 @@
 """The whole course, read and checked at once: languages, strings, quizzes, figures, pages."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,20 @@ from dabt.glossary.lint import lint_terms
 from dabt.glossary.load import check_taught, read_glossary
 from dabt.glossary.model import Glossary
 from dabt.glossary.page import Shown, render_glossary
-from dabt.languages import Language, load_languages
+from dabt.languages import Language, fallbacks, load_languages, marked
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.quiz.lint import lint_quiz
 from dabt.quiz.load import read_quizzes
-from dabt.quiz.model import Quiz, Review
+from dabt.quiz.model import Quiz, Review, narrow
 from dabt.quiz.page import check_directives, select
 from dabt.quiz.render import Setting, render_quiz
 from dabt.snippets import check_includes
+from dabt.translation.notice import Reader
+from dabt.translation.page import render_page
+from dabt.translation.survey import Survey, reading_order, survey
 from dabt.ui import Ui, read_ui
 
-DIRECTIVES = ("calculator", "figure", "glossary", "quiz")
+DIRECTIVES = ("calculator", "figure", "glossary", "quiz", "translation")
 SectionIds = Mapping[str, frozenset[str]]
 
 
@@ -39,6 +42,33 @@ class Course:
     figures: Mapping[str, Figure] = field(default_factory=dict)
     glossary: Glossary = field(default_factory=Glossary)
     calculator: Mapping[str, Any] = field(default_factory=dict)
+    translation: Survey = field(default_factory=Survey)
+
+    def shown_in(self, language: str, slug: str, keys: Collection[str] = ()) -> str:
+        """The language in which a page shows what is one whole: its own once all is written."""
+        chain = (language, *fallbacks(language, self.languages))
+        return next((code for code in chain if self.translation.has(code, slug, keys)), language)
+
+    def glossary_in(self, language: str) -> Glossary:
+        """The glossary of a language's chapters: the terms that are written in it."""
+        if not next((one.fallback for one in self.languages if one.code == language), ""):
+            return self.glossary
+        known = self.translation
+        own = tuple(t for t in self.glossary.terms if known.has(language, "_data/glossary", [t.id]))
+        return replace(self.glossary, terms=own)
+
+    def speakers(self, prefix: str) -> tuple[Language, ...]:
+        """The languages in which every interface string of a prefix is written."""
+        keys = [key for key in self.ui.texts if key.startswith(prefix)]
+        return tuple(o for o in self.languages if self.translation.has(o.code, "_data/ui", keys))
+
+    def language(self, code: str) -> Language:
+        """The language of a code."""
+        return next(one for one in self.languages if one.code == code)
+
+    def reader(self, language: str, page: str) -> Reader:
+        """Whom a page of a language speaks to."""
+        return Reader(language, page, self.languages, self.ui)
 
 
 @dataclass(frozen=True)
@@ -49,9 +79,12 @@ class QuizRenderer:
 
     def __call__(self, argument: str, place: Place) -> str:
         """The HTML of a quiz directive. Raises DabtError for an unknown quiz or question."""
-        quiz, chosen = select(argument, place, self.course.quizzes)
-        setting = Setting(place.language, place.page, self.course.ui, self.course.titles)
-        return render_quiz(quiz, setting, chosen)
+        course = self.course
+        quiz, chosen = select(argument, place, course.quizzes)
+        keys = [quiz.slug, *(question.id for question in chosen)] if chosen else []
+        language = course.shown_in(place.language, f"_data/quizzes/{quiz.slug}", keys)
+        setting = Setting(language, place.page, course.ui, course.titles)
+        return marked(render_quiz(quiz, setting, chosen), language, place.language)
 
 
 @dataclass(frozen=True)
@@ -64,7 +97,9 @@ class FigureRenderer:
         """The HTML of a figure directive. Raises DabtError for an unknown figure."""
         if argument not in self.course.figures:
             raise DabtError([_unknown_figure(argument, place, self.course)])
-        return render_figure(self.course.figures[argument], place.language, self.course.ui)
+        language = self.course.shown_in(place.language, "_data/figures", [argument])
+        html = render_figure(self.course.figures[argument], language, self.course.ui)
+        return marked(html, language, place.language)
 
 
 @dataclass(frozen=True)
@@ -76,10 +111,13 @@ class GlossaryRenderer:
     def __call__(self, argument: str, place: Place) -> str:
         """The HTML of all terms. Raises DabtError for an argument: there is one glossary."""
         if argument:
-            raise DabtError([_needless_argument(argument, place)])
+            raise DabtError([_needless_argument("glossary", argument, place)])
         course = self.course
-        shown = Shown(place.language, place.page, course.ui, course.titles, course.languages)
-        return render_glossary(course.glossary, shown)
+        language = course.shown_in(place.language, "_data/glossary")
+        written = course.translation.has
+        names = [one for one in course.languages if written(one.code, "_data/glossary")]
+        shown = Shown(language, place.page, course.ui, course.titles, names)
+        return marked(render_glossary(course.glossary, shown), language, place.language)
 
 
 @dataclass(frozen=True)
@@ -90,7 +128,25 @@ class CalculatorRenderer:
 
     def __call__(self, argument: str, place: Place) -> str:
         """The HTML of a calculator directive. Raises DabtError for an unknown calculator."""
-        return render_calculator(argument, place, self.course.calculator, self.course.ui)
+        course = self.course
+        keys = [key for key in course.ui.texts if key.startswith("calculator.")]
+        language = course.shown_in(place.language, "_data/ui", keys)
+        there = replace(place, language=language)
+        html = render_calculator(argument, there, course.calculator, course.ui)
+        return marked(html, language, place.language)
+
+
+@dataclass(frozen=True)
+class TranslationRenderer:
+    """The renderer of `::: translation` for `dabt.directives`."""
+
+    course: Course
+
+    def __call__(self, argument: str, place: Place) -> str:
+        """The HTML of the state of all languages. Raises DabtError for an argument."""
+        if argument:
+            raise DabtError([_needless_argument("translation", argument, place)])
+        return render_page(self.course.translation, self.course.reader(place.language, place.page))
 
 
 def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
@@ -107,24 +163,35 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     figures, on_figures = read_figures(data / "figures", examples, languages)
     unread = {path.stem for path in data.glob("quizzes/*.yml")} - {quiz.slug for quiz in quizzes}
     all_pages = tuple(pages.read_pages(docs, languages))
+    # Own pages last: their titles win.
+    every = (*pages.shown_elsewhere(all_pages, languages), *all_pages)
     titles = {
         (page.language, page.path, name): title
-        for page in all_pages
+        for page in every
         for name, title in pages.section_titles(page.text).items()
     }
     by_slug = {quiz.slug: quiz for quiz in quizzes}
     numbers = read_calculator(examples)
-    course = Course(languages, ui, by_slug, titles, figures, glossary, numbers)
+    order = reading_order(docs.parent / "mkdocs.yml")
+    translation = survey(docs, languages, order, all_pages)
+    course = Course(languages, ui, by_slug, titles, figures, glossary, numbers, translation)
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
-    on_reviews = () if not all_pages else _check_sources(course, all_pages)
-    on_data = (*problems, *found, *on_figures, *on_glossary)
+    on_reviews = () if not all_pages else _check_sources(course, every)
+    on_data = (*problems, *found, *on_figures, *on_glossary, *translation.problems)
     return course, (*on_data, *on_pages, *on_code, *on_reviews)
 
 
 def lint_course(course: Course) -> tuple[Problem, ...]:
     """The advice on all quizzes; only for a course without errors."""
-    return tuple(problem for quiz in course.quizzes.values() for problem in lint_quiz(quiz))
+    return tuple(one for quiz in course.quizzes.values() for one in lint_quiz(_own(course, quiz)))
+
+
+def _own(course: Course, quiz: Quiz) -> Quiz:
+    """The quiz in the languages that have written it: advice on a text is given once."""
+    slug = f"_data/quizzes/{quiz.slug}"
+    codes = [one.code for one in course.languages if course.translation.has(one.code, slug)]
+    return narrow(quiz, codes)
 
 
 def lint_words(course: Course, docs: Path) -> tuple[Problem, ...]:
@@ -162,9 +229,9 @@ def _check_pages(
             yield Problem(at.file, at.line, at.column, message, "orphan", mend, "warning")
 
 
-def _needless_argument(argument: str, place: Place) -> Problem:
-    message = f"'::: glossary' takes nothing after it, and '{argument}' is there"
-    return Problem(place.file, place.line, 1, message, "argument", "write '::: glossary' alone")
+def _needless_argument(name: str, argument: str, place: Place) -> Problem:
+    message = f"'::: {name}' takes nothing after it, and '{argument}' is there"
+    return Problem(place.file, place.line, 1, message, "argument", f"write '::: {name}' alone")
 
 
 def _unknown_figure(slug: str, place: Place, course: Course) -> Problem:
@@ -175,8 +242,9 @@ def _unknown_figure(slug: str, place: Place, course: Course) -> Problem:
 def _check_sources(course: Course, all_pages: Iterable[pages.Page]) -> Iterator[Problem]:
     sections: dict[str, dict[str, frozenset[str]]] = {one.code: {} for one in course.languages}
     for page in all_pages:
+        known = sections[page.language]
         names = frozenset(pages.section_titles(page.text))
-        sections[page.language][page.path] = names
+        known[page.path] = names | known.get(page.path, frozenset())
     for language, known in sections.items():
         yield from check_reviews(course, language, known)
         yield from check_taught(course.glossary, language, known)

@@ -1,5 +1,6 @@
 """The languages of the course: which ones, in which direction, and how each counts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,22 +10,40 @@ from dabt.problems import DabtError
 RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 # Of CLDR; Arabic pages write Western digits, whose decimal mark is the point.
 DECIMAL_COMMA = frozenset({"de", "es", "fr", "id", "it", "pt", "ru", "tr"})
-KEYS = ("code", "name", "direction", "default")
+KEYS = ("code", "name", "direction", "default", "fallback")
 
 
 @dataclass(frozen=True)
 class Language:
-    """One language of the site. `direction` is "rtl" or "ltr"; one language is the default."""
+    """One language of the site. `direction` is "rtl" or "ltr"; one language is the default.
+
+    A language with a `fallback` is growing: what it has not written yet is shown in that one.
+    """
 
     code: str
     name: str
     direction: str
     default: bool = False
+    fallback: str = ""
 
 
 def direction(code: str) -> str:
     """ "rtl" or "ltr" for a language code (`ar`, `fr-CA`)."""
     return "rtl" if code.split("-")[0].lower() in RIGHT_TO_LEFT else "ltr"
+
+
+def fallbacks(code: str, languages: Sequence[Language]) -> tuple[str, ...]:
+    """The languages in which a reader gets what this one lacks, in the order of preference."""
+    own = next((one.fallback for one in languages if one.code == code), "")
+    complete = [one.code for one in languages if not one.fallback and one.code != code]
+    return tuple(dict.fromkeys([*([own] if own else []), *complete]))
+
+
+def marked(html: str, code: str, around: str) -> str:
+    """HTML in a language, saying so where the page around it is in another one."""
+    if code == around:
+        return html
+    return f'<div lang="{code}" dir="{direction(code)}">\n{html}\n</div>'
 
 
 def localise_number(text: str, code: str) -> str:
@@ -53,7 +72,8 @@ def _language(node: yamlsource.Node, findings: yamlsource.Findings) -> Language:
     if "direction" in values and way != direction(code):
         message = f"'{code}' is written {direction(code)}, not '{way}'"
         findings.at(values["direction"], message, "direction", f"write {direction(code)}")
-    return Language(code, texts.get("name", ""), way, texts.get("default") == "true")
+    default = texts.get("default") == "true"
+    return Language(code, texts.get("name", ""), way, default, texts.get("fallback", ""))
 
 
 def _check_together(
@@ -62,6 +82,13 @@ def _check_together(
     codes = [language.code for language in languages]
     if len(set(codes)) != len(codes):
         findings.at(root, "a language code is there twice", "duplicate", "keep one")
+    complete = {language.code for language in languages if not language.fallback}
+    for language in languages:
+        if language.fallback and language.fallback not in complete:
+            message = (
+                f"'{language.code}' falls back to '{language.fallback}', which is not complete"
+            )
+            findings.at(root, message, "fallback", f"write one of {', '.join(sorted(complete))}")
     if sum(language.default for language in languages) != 1:
         findings.at(
             root, "one language must be the default", "default", "write 'default: true' once"

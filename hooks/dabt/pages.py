@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dabt.directives import outside_code
-from dabt.languages import Language
+from dabt.languages import Language, fallbacks
 from dabt.problems import shown
 
 HEADING = re.compile(
@@ -32,6 +32,18 @@ def read_pages(docs: Path, languages: Sequence[Language]) -> Iterator[Page]:
         for path in sorted(folder.rglob("*.md")):
             text = path.read_text(encoding="utf-8-sig")
             yield Page(shown(path), language.code, path.relative_to(folder).as_posix(), text)
+
+
+def shown_elsewhere(known: Sequence[Page], languages: Sequence[Language]) -> Iterator[Page]:
+    """The pages that a growing language may lack, or lack a part of, in the one shown instead."""
+    by_place = {(page.language, page.path): page for page in known}
+    paths = sorted({page.path for page in known})
+    for language in (one for one in languages if one.fallback):
+        for path in paths:
+            chain = (by_place.get((code, path)) for code in fallbacks(language.code, languages))
+            page = next((one for one in chain if one), None)
+            if page:
+                yield replace(page, language=language.code)
 
 
 def path_in_tree(path: Path, docs: Path) -> str:

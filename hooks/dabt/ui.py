@@ -2,6 +2,9 @@
 
 A leaf is `{ar: …, fr: …}`; a counted text has a map of plural categories in each language:
 `{ar: {zero: …, one: …, two: …, few: …, many: …, other: …}, fr: {one: …, other: …}}`.
+
+A growing language may have its strings in a file of its own, `ui.es.yml`: the same keys, with the
+text alone as the leaf. An empty text there is one to write; until then the fallback's is shown.
 """
 
 import string
@@ -12,6 +15,7 @@ from pathlib import Path
 from yaml import MappingNode, Node, ScalarNode
 
 from dabt import yamlsource
+from dabt.filling import fill, is_blank
 from dabt.languages import Language, plural_categories, plural_category
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.yamlsource import Findings
@@ -76,12 +80,51 @@ def read_ui(folder: Path, languages: Sequence[Language]) -> tuple[Ui, tuple[Prob
     texts: dict[str, dict[str, str | Forms]] = {}
     problems: list[Problem] = []
     codes = tuple(language.code for language in languages)
-    for path in sorted(folder.glob("ui*.yml")):
+    paths = sorted(folder.glob("ui*.yml"))
+    for path in (one for one in paths if own_language(one, codes) is None):
         root, findings = yamlsource.read(path)
+        fill(root, languages)
         if root is not None:
             _walk(root, (), codes, texts, findings)
         problems.extend(findings.problems)
+    for path in paths:
+        if code := own_language(path, codes):
+            problems.extend(_read_own(path, code, texts))
     return Ui(texts), tuple(problems)
+
+
+def own_language(path: Path, codes: Sequence[str]) -> str | None:
+    """The language whose strings alone a file holds, if it is such a file."""
+    name = path.stem.removeprefix("ui.")
+    return name if name in codes else None
+
+
+def own_strings(root: Node | None) -> dict[str, Node]:
+    """The leaves of a file of one language by key: texts, or maps of plural forms."""
+    found: dict[str, Node] = {}
+    for key, value in root.value if isinstance(root, MappingNode) else ():
+        forms = isinstance(value, MappingNode) and all(
+            k.value in CATEGORIES for k, _ in value.value
+        )
+        if forms or not isinstance(value, MappingNode):
+            found[key.value] = value
+        else:
+            found |= {f"{key.value}.{name}": leaf for name, leaf in own_strings(value).items()}
+    return found
+
+
+def _read_own(
+    path: Path, code: str, texts: dict[str, dict[str, str | Forms]]
+) -> tuple[Problem, ...]:
+    root, findings = yamlsource.read(path)
+    for key, node in own_strings(root).items():
+        if key not in texts:
+            mend = did_you_mean(key, sorted(texts))
+            findings.at(node, f"no interface string '{key}'", "unknown-string", mend)
+        elif not is_blank(node):
+            texts[key][code] = _string(node, code, findings)
+            _check_together(node, texts[key], findings)
+    return tuple(findings.problems)
 
 
 def _walk(
@@ -107,6 +150,11 @@ def _walk(
 def _leaf(node: Node, codes: tuple[str, ...], findings: Findings) -> dict[str, str | Forms]:
     values = yamlsource.entries(node, findings, codes, codes)
     leaf = {code: _string(value, code, findings) for code, value in values.items()}
+    _check_together(node, leaf, findings)
+    return leaf
+
+
+def _check_together(node: Node, leaf: Mapping[str, str | Forms], findings: Findings) -> None:
     if len({isinstance(value, str) for value in leaf.values()}) > 1:
         mend = "write plural forms in every language, or in none"
         findings.at(node, "plural forms in one language only", "plural-forms", mend)
@@ -115,7 +163,6 @@ def _leaf(node: Node, codes: tuple[str, ...], findings: Findings) -> dict[str, s
         listed = ", ".join(f"{code}: {sorted(names) or 'none'}" for code, names in holes.items())
         message = f"the languages use different placeholders ({listed})"
         findings.at(node, message, "placeholders", "use the same {names} in every language")
-    return leaf
 
 
 def _string(node: Node, code: str, findings: Findings) -> str | Forms:

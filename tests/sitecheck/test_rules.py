@@ -180,3 +180,23 @@ def test_a_problem_names_file_and_line(problems_after):
 def test_without_an_address_nothing_may_pretend_to_have_one(problems_after):
     codes = {problem.code for problem in problems_after(address="")}
     assert codes == {"hreflang", "canonical", "og-image", "link-dead"}
+
+
+LAG = '</h2>\n<p class="dabt-lag" data-section="goals">…</p>'
+
+
+def test_what_lags_may_be_built_otherwise(problems_after):
+    body = "<p>Chapitre <code>model.train()</code>"
+    late = problems_after(FRENCH, f"</h2>\n{body}", f"{LAG}<figure></figure>{body}")
+    assert late == []
+
+
+def test_only_what_lags_may_be_built_otherwise(problems_after):
+    changed = problems_after(FRENCH, "</h1>", f"</h1><figure></figure>{LAG[5:]}")
+    assert {one.code for one in changed} == {"parity-figures"}
+
+
+def test_a_section_that_is_said_to_be_missing_may_be_missing(problems_after):
+    said = LAG.replace("goals", "extra")
+    assert problems_after(FRENCH, "</form>", f'</form><h2 id="extra">Neuf{said}') == []
+    assert problems_after(FRENCH, "</form>", '</form><h2 id="extra">Neuf</h2>') != []

@@ -10,6 +10,7 @@ from yaml import MappingNode, Node, ScalarNode
 from dabt import yamlsource
 from dabt.figures.check import check_caption, check_record, entries
 from dabt.figures.model import Axis, Figure, Series, Words
+from dabt.filling import fill
 from dabt.languages import Language
 from dabt.problems import Problem, did_you_mean
 from dabt.yamlsource import Findings
@@ -38,6 +39,7 @@ def read_figures(
     codes = tuple(one.code for one in languages)
     for path in paths:
         root, findings = yamlsource.read(path)
+        fill(root, languages)
         figure = _read(root, findings, path.stem, examples, codes) if root is not None else None
         if figure is not None and not findings.problems:
             figures[figure.slug] = figure

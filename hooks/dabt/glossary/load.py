@@ -7,6 +7,7 @@ from pathlib import Path
 from yaml import Node, ScalarNode
 
 from dabt import yamlsource
+from dabt.filling import fill
 from dabt.glossary.matching import exact, same_forms, whole
 from dabt.glossary.model import Avoided, Glossary, Target, Term, Words
 from dabt.languages import Language
@@ -29,6 +30,7 @@ def read_glossary(
     if not path.exists():
         return Glossary(), ()
     root, findings = yamlsource.read(path)
+    fill(root, languages)
     reading = Reading(findings, tuple(language.code for language in languages))
     values = yamlsource.entries(root, findings, ROOT_KEYS, ("terms",))
     nodes = yamlsource.items(values.get("terms"), findings)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from dabt.languages import direction
+from dabt.languages import DECIMAL_COMMA, direction
 from dabt.problems import Problem
 from dabt.quiz.inline import blanked, code_spans, to_plain
 from dabt.quiz.model import TRUE, Location, Option, Question, Quiz, Text
@@ -20,7 +20,8 @@ LONGEST_RUN = 3
 MOST_SHUFFLES = 400
 DIGITS = str.maketrans("٠١٢٣٤٥٦٧٨٩", "0123456789")
 NUMBER = re.compile(r"\d+(?:[.,٫]\d+)*")
-GROUPS = {"fr": re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")}
+# Where the decimal mark is a comma, a space stands between thousands.
+COMMA_GROUPS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 OTHER_GROUPS = re.compile(r"(?<=\d)[,٬](?=\d{3}(?!\d))")
 # Arabic says one and two by the form of the noun (بايت، بايتان).
 SAID_IN_WORDS = frozenset({"1", "2"})
@@ -178,7 +179,8 @@ def numbers_differ(quiz: Quiz) -> Warnings:
 
 def _numbers(text: str, language: str) -> list[str]:
     """The numbers of a text in one form: French `1 234,5` is Arabic `1,234.5` or `١٬٢٣٤٫٥`."""
-    plain = GROUPS.get(language, OTHER_GROUPS).sub("", blanked(text, "code").translate(DIGITS))
+    groups = COMMA_GROUPS if language in DECIMAL_COMMA else OTHER_GROUPS
+    plain = groups.sub("", blanked(text, "code").translate(DIGITS))
     numbers = {match[0].replace(",", ".").replace("٫", ".") for match in NUMBER.finditer(plain)}
     return sorted(numbers - SAID_IN_WORDS)
 

@@ -10,6 +10,7 @@ from pygments.util import ClassNotFound
 from yaml import MappingNode, Node, ScalarNode
 
 from dabt import yamlsource
+from dabt.filling import fill
 from dabt.languages import Language
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.quiz.answers import TYPE_KEYS, read_answer
@@ -52,6 +53,7 @@ def read_quiz(path: Path, languages: Sequence[Language]) -> tuple[Quiz | None, t
     root, findings = yamlsource.read(path)
     if root is None:
         return None, tuple(findings.problems)
+    fill(root, languages)
     reading = Reading(findings, tuple(language.code for language in languages))
     return _read_root(root, path.stem, reading), tuple(findings.problems)
 

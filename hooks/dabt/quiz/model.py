@@ -9,9 +9,10 @@ Types of question and what their answer is made of:
 """
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 Text = Mapping[str, str]
 # The numbers of the two options of a true/false question, whose texts are interface strings.
@@ -123,3 +124,15 @@ class Quiz:
     intro: Text | None = None
     shuffle: int = 0
     budget: Mapping[str, int] | None = None
+
+
+def narrow(value: Any, codes: Sequence[str]) -> Any:
+    """A quiz, or a part of one, with the texts of some languages only."""
+    if isinstance(value, Mapping) and any(code in value for code in codes):
+        return {code: value[code] for code in value if code in codes}
+    if isinstance(value, tuple):
+        return tuple(narrow(one, codes) for one in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {one.name: narrow(getattr(value, one.name), codes) for one in fields(value)}
+        return replace(value, **parts)
+    return value

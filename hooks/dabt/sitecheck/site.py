@@ -14,12 +14,16 @@ NOT_FOUND = "404.html"
 
 @dataclass(frozen=True)
 class Page:
-    """One HTML file. `path` is relative to the site; `key` is the same in every language."""
+    """One HTML file. `path` is relative to the site; `key` is the same in every language.
+
+    `written` is the language of the text itself: another one where a page is not translated yet.
+    """
 
     path: str
     key: str
     language: Language
     document: Document
+    written: str = ""
 
     @property
     def url(self) -> str:
@@ -49,8 +53,17 @@ class Site:
 
     @property
     def content_pages(self) -> tuple[Page, ...]:
-        """Return the pages that a reader is meant to visit: all but the 404."""
-        return tuple(page for page in self.pages if page.path != NOT_FOUND)
+        """Return the pages in their own language: not the 404, nor what stands in for a page."""
+        return tuple(
+            page
+            for page in self.pages
+            if page.path != NOT_FOUND and page.written == page.language.code
+        )
+
+    @property
+    def standing_in(self) -> tuple[Page, ...]:
+        """Return the pages that are shown in another language than that of their folder."""
+        return tuple(page for page in self.pages if page.written != page.language.code)
 
     @property
     def default(self) -> Language:
@@ -85,7 +98,9 @@ def load(folder: Path, languages: Sequence[Language], address: str = "") -> Site
 def _page(name: str, html: str, languages: Sequence[Language]) -> Page:
     language = language_of(name, languages)
     key = name if language.default else name.removeprefix(f"{language.code}/")
-    return Page(name, key, language, read(html))
+    document = read(html)
+    marks = (one.get("data-written") for one in document.with_class("dabt-written"))
+    return Page(name, key, language, document, next(marks, language.code))
 
 
 def language_of(path: str, languages: Sequence[Language]) -> Language:

@@ -13,6 +13,9 @@ DEFAULT = "x-default"
 
 def check(site: Site) -> Iterator[Problem]:
     """Check hreflang, canonical and og:image; without an address only that none is half there."""
+    for page in site.standing_in:
+        yield from _check_languages(site, page)
+        yield from _check_canonical(site, page)
     for page in site.content_pages:
         yield from _check_languages(site, page)
         yield from _check_canonical(site, page)
@@ -42,7 +45,7 @@ def _alternates(page: Page) -> dict[str, Element]:
 def _wanted(site: Site, page: Page) -> dict[str, str]:
     """Return hreflang → address of all versions of a page; reciprocal, since each gets the same."""
     versions = {p.language.code: p for p in site.content_pages if p.key == page.key}
-    if len(versions) < 2:
+    if len(versions) < 2 or page not in versions.values():
         return {}
     addresses = {code: site.address + version.url for code, version in versions.items()}
     if site.default.code in addresses:
@@ -53,10 +56,16 @@ def _wanted(site: Site, page: Page) -> dict[str, str]:
 def _check_canonical(site: Site, page: Page) -> Iterator[Problem]:
     links = [link for link in page.document.all("link") if "canonical" in link.tokens("rel")]
     found = [link.get("href") for link in links]
-    wanted = [site.address + page.url] if site.address else []
+    wanted = [site.address + _original(site, page).url] if site.address else []
     if found != wanted:
         message = f"canonical is {found or 'missing'}, not {wanted or 'absent'}"
         yield site.problem(page.path, links[0] if links else None, message, "canonical", WHERE)
+
+
+def _original(site: Site, page: Page) -> Page:
+    """Return the page itself, or the one that it stands in for."""
+    same = (p for p in site.content_pages if (p.language.code, p.key) == (page.written, page.key))
+    return next(same, page)
 
 
 def _check_picture(site: Site, page: Page) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from dabt.languages import Language
+from dabt.languages import Language, direction
 from dabt.problems import Problem
 from dabt.sitecheck.document import Document, Text
 from dabt.sitecheck.site import NOT_FOUND, Page, Site
@@ -48,17 +48,17 @@ def _arabic_runs(site: Site, page: Page) -> Iterator[Problem]:
 
 
 def _is_marked(document: Document, text: Text) -> bool:
-    """Tell whether the nearest language is Arabic, or the text is code or in the head."""
+    """Tell whether the nearest language has Arabic letters, or the text is code or in the head."""
     for around in document.ancestors(text.parent):
         if around.tag in CODE or around.tag == "head":
             return True
         if "lang" in around.attributes:
-            return around.get("lang") == "ar"
+            return direction(around.get("lang")) == "rtl"
     return False
 
 
 def _parts(site: Site, page: Page) -> Iterator[Problem]:
-    for language in site.languages:
+    for language in (one for one in site.languages if not one.fallback):
         if not _speaks(page, language):
             message = f"no part in '{language.code}' with its dir"
             mend = (

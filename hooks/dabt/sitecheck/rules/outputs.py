@@ -36,6 +36,7 @@ def _check_search(site: Site) -> Iterator[Problem]:
                 message = f"the search leads to '{location}', which does not exist"
                 yield site.problem(name, None, message, "search", "give the heading its id")
     yield from _missing(site, site.content_pages, found, "the search", "search")
+    yield from _needless(site, found, "the search", "search")
 
 
 def _locations(index: str) -> list[str]:
@@ -55,6 +56,14 @@ def _check_sitemap(site: Site) -> Iterator[Problem]:
             yield site.problem(SITEMAP, None, message, "sitemap", "check site_url")
         found.add(file)
     yield from _missing(site, site.content_pages, found, "the sitemap", "sitemap")
+    yield from _needless(site, found, "the sitemap", "sitemap")
+
+
+def _needless(site: Site, found: set[str], name: str, code: str) -> Iterator[Problem]:
+    for page in site.standing_in:
+        if page.path in found:
+            message = f"{name} knows this page, which is written in '{page.written}'"
+            yield site.problem(page.path, None, message, f"{code}-twice", "see site_fallback.py")
 
 
 def _missing(

@@ -1,6 +1,11 @@
-"""The same pages in every language, built of the same parts: only the words differ."""
+"""The same pages in every language, built of the same parts: only the words differ.
 
-from collections.abc import Iterator
+A growing language may show a page in another one. A section that says itself that it lags behind
+another language, or where one is missing, is not compared: whoever mends one language need not know
+the other.
+"""
+
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 
 from dabt.problems import Problem
@@ -18,6 +23,8 @@ def check(site: Site) -> Iterator[Problem]:
         first = pages.get((site.default.code, key))
         for language in site.languages:
             other = pages.get((language.code, key))
+            if other is None and language.fallback and f"{language.code}/{key}" in site.by_path:
+                continue
             if other is None or first is None:
                 yield from _missing(site, other or first, language.code, key)
             elif other is not first:
@@ -32,8 +39,9 @@ def _missing(site: Site, page: Page | None, code: str, key: str) -> Iterator[Pro
 
 
 def _compare(site: Site, first: Page, other: Page) -> Iterator[Problem]:
+    late = _late_sections(first.document) | _late_sections(other.document)
     for code, name, parts in PARTS:
-        before, after = parts(first.document), parts(other.document)
+        before, after = (_kept(page.document, parts, late) for page in (first, other))
         matcher = SequenceMatcher(None, [p[0] for p in before], [p[0] for p in after], False)
         for kind, start, stop, begin, end in matcher.get_opcodes():
             if kind == "equal":
@@ -43,6 +51,22 @@ def _compare(site: Site, first: Page, other: Page) -> Iterator[Problem]:
             message = f"{name}: {here} here, {there} in {first.path}"
             mend = "make the two versions of the page the same in this"
             yield site.problem(other.path, place, message, code, mend)
+
+
+def _late_sections(document: Document) -> frozenset[str]:
+    return frozenset(one.get("data-section") for one in document.with_class("dabt-lag"))
+
+
+def _kept(document: Document, parts: Callable[[Document], list[Part]], late: frozenset[str]):
+    """Return the parts of a page that stand in no late section, heading included."""
+    if not late:
+        return parts(document)
+    starts = [(one.index, one.get("id")) for one in _content(document, *HEADINGS)]
+    return [
+        part
+        for part in parts(document)
+        if next((name for at, name in reversed(starts) if at <= part[1].index), "") not in late
+    ]
 
 
 def _names(parts: list[Part]) -> str:
