@@ -1,0 +1,56 @@
+"""The files of the search: the index of a language, and the text of each page for its excerpts.
+
+A name holds a hash of what is in the file, so that a cache never mixes two builds.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dabt.glossary.model import Glossary
+from dabt.search.index import build_index, places
+from dabt.search.sections import Page
+from dabt.search.terms import read_concepts
+from dabt.search.words import load_rules
+from dabt.ui import Ui
+
+FOLDER = "assets/search"
+
+
+@dataclass(frozen=True)
+class SearchFiles:
+    """The path of a language's index, and the content of every file by its path."""
+
+    index: str
+    contents: Mapping[str, str]
+
+
+def make_files(pages: Sequence[Page], glossary: Glossary, ui: Ui, language: str) -> SearchFiles:
+    """The index of a language and the texts of its pages."""
+    contents: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for page in pages:
+        text = _compact([section.text for section in page.sections])
+        names[page.url] = f"{language}/{page.slug.replace('/', '-')}.{_hash(text)}.json"
+        contents[f"{FOLDER}/{names[page.url]}"] = text
+    known = frozenset(place.key for place in places(pages)) | {f"{page.slug}#" for page in pages}
+    concepts = read_concepts(glossary, language, known)
+    strings = ui.below("search.found", language)
+    content = _compact({"strings": strings, **build_index(pages, concepts, load_rules(), names)})
+    path = f"{FOLDER}/{language}.{_hash(content)}.json"
+    return SearchFiles(path, {path: content, **contents})
+
+
+def version(folder: Path) -> str:
+    """A name for the scripts of a folder as they are now: another one whenever one changes."""
+    return _hash("".join(path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())))
+
+
+def _compact(value: Iterable[object]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _hash(content: str) -> str:
+    return hashlib.sha256(content.encode()).hexdigest()[:8]

@@ -1,0 +1,212 @@
+"""The index of one language: which section says which word, and how much it is about it.
+
+Built whole, so that a browser builds nothing: a posting is a section and its impact, which is BM25F
+(Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.6) over the parts
+of a section, quantised. The rarity of a word follows from the number of its postings.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dabt.search.sections import Page, Section
+from dabt.search.terms import Concept
+from dabt.search.words import Rules, Word
+
+# How much one word in each part of a section says about it, and how much a part that is longer
+# than others of its kind counts for less (0: not at all, 1: in proportion).
+PARTS = {
+    "title": (5.0, 0.3),
+    "alias": (4.0, 0.0),
+    "slug": (2.0, 0.0),
+    "text": (1.0, 0.5),
+    "code": (0.4, 0.7),
+}
+SATURATION = 1.6
+LEVELS = 15
+# A number with more digits is a measured value, which nobody types.
+LONGEST_NUMBER = 4
+Parts = Mapping[str, tuple[Word, ...]]
+Postings = Mapping[str, Mapping[int, int]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A section in the order of the index."""
+
+    page: Page
+    section: Section
+
+    @property
+    def key(self) -> str:
+        """What the glossary calls it."""
+        return f"{self.page.slug}#{self.section.id}"
+
+
+def places(pages: Iterable[Page]) -> tuple[Place, ...]:
+    """Every section of all pages; its number in the index is its place here."""
+    return tuple(Place(page, section) for page in pages for section in page.sections)
+
+
+def build_index(
+    pages: Sequence[Page], concepts: Sequence[Concept], rules: Rules, texts: Mapping[str, str]
+) -> dict[str, object]:
+    """The index, to be written as JSON; `texts` has the file of each page's text, by url."""
+    found = places(pages)
+    numbers = {place.key: number for number, place in enumerate(found)}
+    # A page is known by the number of its first section, too.
+    for number, place in reversed(list(enumerate(found))):
+        numbers[f"{place.page.slug}#"] = number
+    parts = [_parts(place, names, rules) for place, names in _named(found, concepts, numbers)]
+    choice = _Choice.of(parts, rules)
+    postings = _postings(parts, choice)
+    ranks = {stem: rank for rank, stem in enumerate(sorted(postings))}
+    return {
+        "rules": rules.raw,
+        "pages": [_page_entry(page, texts) for page in pages],
+        "concepts": [_concept_entry(one, numbers, choice, ranks) for one in concepts if one.places],
+        **_packed(postings),
+    }
+
+
+def _concept_entry(
+    one: Concept, numbers: Mapping[str, int], choice: "_Choice", ranks: Mapping[str, int]
+) -> list[object]:
+    """Name, English name, sections; then all names, each word as its place in `words`."""
+    keys = (
+        "".join(digit(ranks[choice.stem(word)]) for word in choice.rules.words(name))
+        for name in one.names
+    )
+    known = " ".join(dict.fromkeys(key for key in keys if key))
+    return [*one.names[:2], [numbers[key] for key in one.places], known]
+
+
+def _page_entry(page: Page, texts: Mapping[str, str]) -> list[object]:
+    """Address, title, kind, file of texts; then id and title of each section."""
+    sections = [[one.id, one.title if one.title != page.title else ""] for one in page.sections]
+    return [page.url, page.title, page.kind, texts.get(page.url, ""), sections]
+
+
+def _named(
+    found: Sequence[Place], concepts: Iterable[Concept], numbers: Mapping[str, int]
+) -> Iterator[tuple[Place, list[str]]]:
+    """Each section with the names of what it is the first to teach."""
+    names: dict[int, list[str]] = defaultdict(list)
+    for one in concepts:
+        if one.places:
+            names[numbers[one.places[0]]] += one.names
+    for number, place in enumerate(found):
+        yield place, names[number]
+
+
+def _parts(place: Place, names: Sequence[str], rules: Rules) -> Parts:
+    first = place.section is place.page.sections[0]
+    title = place.section.title or (place.page.title if first else "")
+    texts = {
+        "title": title,
+        "alias": " \n".join(names),
+        "slug": place.page.slug.replace("/", " ") if first else "",
+        "text": place.section.text,
+        "code": place.section.code,
+    }
+    return {part: tuple(_asked_for(text, rules)) for part, text in texts.items()}
+
+
+def _asked_for(text: str, rules: Rules) -> Iterator[Word]:
+    """The words of a text that somebody may type: no long number."""
+    for word in rules.words(text):
+        if not (word.text.isdigit() and len(word.text) > LONGEST_NUMBER):
+            yield word
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Chooses among the readings of a word; `sure` are stems that need no choice in this course."""
+
+    rules: Rules
+    sure: frozenset[str]
+
+    @classmethod
+    def of(cls, parts: Iterable[Parts], rules: Rules) -> "_Choice":
+        """Stems that stand behind an article, or in words with one reading only.
+
+        What follows an article begins the word: after الوحدات, the و of وحدة is its own.
+        """
+        known = set()
+        for word in {word for one in parts for words in one.values() for word in words}:
+            readings = rules.readings(word.text)
+            if len(readings) == 1 or (not word.firm and _has_article(word.text, rules)):
+                known.add(readings[0])
+        return cls(rules, frozenset(known))
+
+    def stem(self, word: Word) -> str:
+        """The likeliest reading: the first one unless only a later one is sure."""
+        readings = self.rules.readings(word.text)
+        if word.firm and _has_article(word.text, self.rules):
+            readings = readings[1:] + readings[:1]
+        return next((one for one in readings if one in self.sure), readings[0])
+
+
+def _has_article(folded: str, rules: Rules) -> bool:
+    article = rules.raw["article"]
+    return any(
+        folded.startswith(prefix) and len(folded) - len(prefix) >= article["leave"]
+        for prefix in article["prefixes"]
+    )
+
+
+def _postings(parts: Sequence[Parts], choice: _Choice) -> Postings:
+    """The impact of each word on each section, 1 to LEVELS."""
+    lengths = {part: _mean(len(one[part]) for one in parts) for part in PARTS}
+    stems = {word: choice.stem(word) for one in parts for ws in one.values() for word in set(ws)}
+    postings: dict[str, dict[int, int]] = defaultdict(dict)
+    for number, one in enumerate(parts):
+        weights: Counter[str] = Counter()
+        for part, (weight, normal) in PARTS.items():
+            longer = 1 - normal + normal * len(one[part]) / lengths[part]
+            for word in one[part]:
+                weights[stems[word]] += weight / longer
+        for stem, value in weights.items():
+            postings[stem][number] = math.ceil(LEVELS * value / (value + SATURATION))
+    return postings
+
+
+def _mean(lengths: Iterable[int]) -> float:
+    some = [one for one in lengths if one]
+    return sum(some) / len(some) if some else 1.0
+
+
+def _packed(postings: Postings) -> dict[str, str]:
+    """Words and postings as strings: one character a number, which compresses best.
+
+    words: sorted, each as the number of letters it shares with the one before, then the others.
+    counts: postings of each word. steps: how far each posting is behind the one before it.
+    impacts: the level of each posting, in hexadecimal.
+    """
+    words, counts, steps, impacts, before = [], [], [], [], ""
+    for stem in sorted(postings):
+        shared = next(
+            (at for at, (a, b) in enumerate(zip(stem, before, strict=False)) if a != b),
+            min(len(stem), len(before)),
+        )
+        words.append(f"{digit(shared)}{stem[shared:]}")
+        counts.append(digit(len(postings[stem])))
+        last = -1
+        for number, impact in sorted(postings[stem].items()):
+            steps.append(digit(number - last))
+            impacts.append(f"{impact:x}")
+            last = number
+        before = stem
+    return {
+        "words": " ".join(words),
+        "counts": "".join(counts),
+        "steps": "".join(steps),
+        "impacts": "".join(impacts),
+    }
+
+
+def digit(number: int) -> str:
+    """A number from 0 on as one character that JSON does not escape."""
+    code = number + 35
+    return chr(code if code < 92 else code + 1)
