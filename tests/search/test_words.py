@@ -30,7 +30,7 @@ SAME = {
     "English plural": "tokens token|losses losse|adapters adapter",
 }
 # A letter that joins a word is no part of it, which only the other words of the course can tell.
-JOINED = "ونموذج نموذج|للغة لغة|بذاكرة ذاكرة|لتدريب تدريب|كخسارة خسارة|فدفعة دفعة|وبدفعات دفعات|ولنموذج نموذج"
+JOINED = "ونموذج نموذج|للغة لغة|بذاكرة ذاكرة|لتدريب تدريب|كخسارة خسارة|فدفعة دفعة|وبدفعات دفعات"
 DIFFERENT = (
     "وحدة حدة|فصل صل|كتلة تلة|بتات تات|loss los|status statu|corpus corpu|lora qlora|قانون قان"
 )

@@ -8,12 +8,14 @@ const BEGINNING_ALONE = 0.6;
 const GUESSED = 0.6;
 const SHORTEST_BEGINNING = 3;
 const SHORTEST_GUESSED = 4;
-const LEVELS = 15;
+const LEVELS = 7;
 const MOST_SUGGESTED = 4;
 /* What a glossary's term, named in a query, adds to the sections that teach it, in their order. */
 const TAUGHT = [1.3, 0.6, 0.4];
 const IN_GLOSSARY = 0.6;
 const WHOLE_PAGE = 0.5;
+/* What a page's title and opening say holds for its sections, to this part. */
+const FROM_PAGE = 0.3;
 const KINDS = { chapter: 1, quiz: 0.8, glossary: 0.8, other: 0.8 };
 
 const number = (code) => code - (code > 92 ? 36 : 35);
@@ -78,8 +80,7 @@ export const makeEngine = (index, makeWords) => {
     let section = -1;
     for (let at = starts[rank]; at < starts[rank + 1]; at++) {
       section += number(index.steps.charCodeAt(at));
-      const code = index.impacts.charCodeAt(at);
-      act(section, (code - (code > 57 ? 87 : 48)) / LEVELS);
+      act(section, index.impacts[at] / LEVELS);
     }
   };
 
@@ -194,6 +195,7 @@ export const makeEngine = (index, makeWords) => {
   const score = (words) => {
     const ofSections = new Float32Array(sections.length);
     const ofPages = new Float32Array(pages.length);
+    const own = new Uint8Array(sections.length);
     for (const word of words) {
       const best = new Float32Array(sections.length);
       const most = word.exact === undefined ? Infinity : worthOf(word);
@@ -207,13 +209,16 @@ export const makeEngine = (index, makeWords) => {
       }
       const sums = new Float32Array(pages.length);
       best.forEach((value, section) => {
-        ofSections[section] += value;
-        sums[sections[section].page] += value;
+        const { page } = sections[section];
+        own[section] ||= value > 0;
+        ofSections[section] += Math.max(value, FROM_PAGE * best[pages[page].first]);
+        sums[page] += value;
       });
       sums.forEach((sum, page) => {
         if (sum) ofPages[page] += (top * sum) / (sum + top);
       });
     }
+    ofSections.forEach((_, section) => own[section] || (ofSections[section] = 0));
     return { ofSections, ofPages };
   };
 

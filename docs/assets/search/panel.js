@@ -138,7 +138,8 @@ export const makePanel = async (dialog, { file, index }) => {
     if (id && place) address.hash = id;
     const path = element("span", "dabt-search__path", element("bdi", "", ...marked(title, marks, written)));
     const name = element("span", "dabt-search__title", path);
-    if (heading) name.append(" › ", element("bdi", "", ...marked(heading, marks, written)));
+    const part = (text) => name.append(" › ", element("bdi", "", ...marked(text, marks, written)));
+    if (heading) part(heading);
     const excerpt = element("span", "dabt-search__excerpt");
     const option = element("a", "dabt-search__option", name, excerpt);
     option.href = address;
@@ -147,7 +148,9 @@ export const makePanel = async (dialog, { file, index }) => {
     option.setAttribute("role", "option");
     option.setAttribute("aria-selected", "false");
     textOf(page).then((all) => {
-      if (all[place]) excerpt.append(...marked(excerptOf(all[place], marks, written), marks, written));
+      /* A question has no title in the index: it is its own text. */
+      if (heading === undefined) part(all[place] ?? "");
+      else if (all[place]) excerpt.append(...marked(excerptOf(all[place], marks, written), marks, written));
     });
     return option;
   };

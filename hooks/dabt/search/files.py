@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dabt.glossary.model import Glossary
-from dabt.search.index import build_index, places
-from dabt.search.sections import Page
+from dabt.search.index import build_index
+from dabt.search.parts import numbers_of, places
+from dabt.search.sections import Page, Section
 from dabt.search.terms import read_concepts
 from dabt.search.words import load_rules
 from dabt.ui import Ui
@@ -32,15 +33,19 @@ def make_files(pages: Sequence[Page], glossary: Glossary, ui: Ui, language: str)
     contents: dict[str, str] = {}
     names: dict[str, str] = {}
     for page in pages:
-        text = _compact([section.text for section in page.sections])
+        text = _compact([quoted(section) for section in page.sections])
         names[page.url] = f"{language}/{page.slug.replace('/', '-')}.{_hash(text)}.json"
         contents[f"{FOLDER}/{names[page.url]}"] = text
-    known = frozenset(place.key for place in places(pages)) | {f"{page.slug}#" for page in pages}
-    concepts = read_concepts(glossary, language, known)
+    concepts = read_concepts(glossary, language, frozenset(numbers_of(places(pages))))
     strings = ui.below("search.found", language)
     content = _compact({"strings": strings, **build_index(pages, concepts, load_rules(), names)})
     path = f"{FOLDER}/{language}.{_hash(content)}.json"
     return SearchFiles(path, {path: content, **contents})
+
+
+def quoted(section: Section) -> str:
+    """What a result quotes of a section: its text, of a question the question itself."""
+    return section.title if section.kind == "question" else section.text
 
 
 def version(folder: Path) -> str:

@@ -7,9 +7,10 @@ of a section, quantised. The rarity of a word follows from the number of its pos
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dabt.search.parts import Parts, Place, all_words, numbers_of, places, read_parts
 from dabt.search.sections import Page, Section
 from dabt.search.terms import Concept
 from dabt.search.words import Rules, Word
@@ -24,29 +25,11 @@ PARTS = {
     "code": (0.4, 0.7),
 }
 SATURATION = 1.6
-LEVELS = 15
-# A number with more digits is a measured value, which nobody types.
-LONGEST_NUMBER = 4
-Parts = Mapping[str, tuple[Word, ...]]
+# What every chapter has around its lesson names its subjects without teaching them.
+AROUND = frozenset(("goals", "prerequisites", "key-points", "quick-check", "next"))
+AROUND_WEIGHT = 0.5
+LEVELS = 7
 Postings = Mapping[str, Mapping[int, int]]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A section in the order of the index."""
-
-    page: Page
-    section: Section
-
-    @property
-    def key(self) -> str:
-        """What the glossary calls it."""
-        return f"{self.page.slug}#{self.section.id}"
-
-
-def places(pages: Iterable[Page]) -> tuple[Place, ...]:
-    """Every section of all pages; its number in the index is its place here."""
-    return tuple(Place(page, section) for page in pages for section in page.sections)
 
 
 def build_index(
@@ -54,13 +37,10 @@ def build_index(
 ) -> dict[str, object]:
     """The index, to be written as JSON; `texts` has the file of each page's text, by url."""
     found = places(pages)
-    numbers = {place.key: number for number, place in enumerate(found)}
-    # A page is known by the number of its first section, too.
-    for number, place in reversed(list(enumerate(found))):
-        numbers[f"{place.page.slug}#"] = number
-    parts = [_parts(place, names, rules) for place, names in _named(found, concepts, numbers)]
+    numbers = numbers_of(found)
+    parts = read_parts(found, concepts, rules)
     choice = _Choice.of(parts, rules)
-    postings = _postings(parts, choice)
+    postings = _postings(found, parts, choice)
     ranks = {stem: rank for rank, stem in enumerate(sorted(postings))}
     return {
         "rules": rules.raw,
@@ -84,40 +64,15 @@ def _concept_entry(
 
 def _page_entry(page: Page, texts: Mapping[str, str]) -> list[object]:
     """Address, title, kind, file of texts; then id and title of each section."""
-    sections = [[one.id, one.title if one.title != page.title else ""] for one in page.sections]
+    sections = [[one.id, *_title_entry(one, page)] for one in page.sections]
     return [page.url, page.title, page.kind, texts.get(page.url, ""), sections]
 
 
-def _named(
-    found: Sequence[Place], concepts: Iterable[Concept], numbers: Mapping[str, int]
-) -> Iterator[tuple[Place, list[str]]]:
-    """Each section with the names of what it is the first to teach."""
-    names: dict[int, list[str]] = defaultdict(list)
-    for one in concepts:
-        if one.places:
-            names[numbers[one.places[0]]] += one.names
-    for number, place in enumerate(found):
-        yield place, names[number]
-
-
-def _parts(place: Place, names: Sequence[str], rules: Rules) -> Parts:
-    first = place.section is place.page.sections[0]
-    title = place.section.title or (place.page.title if first else "")
-    texts = {
-        "title": title,
-        "alias": " \n".join(names),
-        "slug": place.page.slug.replace("/", " ") if first else "",
-        "text": place.section.text,
-        "code": place.section.code,
-    }
-    return {part: tuple(_asked_for(text, rules)) for part, text in texts.items()}
-
-
-def _asked_for(text: str, rules: Rules) -> Iterator[Word]:
-    """The words of a text that somebody may type: no long number."""
-    for word in rules.words(text):
-        if not (word.text.isdigit() and len(word.text) > LONGEST_NUMBER):
-            yield word
+def _title_entry(section: Section, page: Page) -> list[str]:
+    """The title of a section; a question is long, and stands in the file of texts."""
+    if section.kind == "question":
+        return []
+    return ["" if section.title == page.title else section.title]
 
 
 @dataclass(frozen=True)
@@ -134,7 +89,7 @@ class _Choice:
         What follows an article begins the word: after الوحدات, the و of وحدة is its own.
         """
         known = set()
-        for word in {word for one in parts for words in one.values() for word in words}:
+        for word in set(all_words(parts)):
             readings = rules.readings(word.text)
             if len(readings) == 1 or (not word.firm and _has_article(word.text, rules)):
                 known.add(readings[0])
@@ -156,17 +111,18 @@ def _has_article(folded: str, rules: Rules) -> bool:
     )
 
 
-def _postings(parts: Sequence[Parts], choice: _Choice) -> Postings:
+def _postings(found: Sequence[Place], parts: Sequence[Parts], choice: _Choice) -> Postings:
     """The impact of each word on each section, 1 to LEVELS."""
     lengths = {part: _mean(len(one[part]) for one in parts) for part in PARTS}
-    stems = {word: choice.stem(word) for one in parts for ws in one.values() for word in set(ws)}
+    stems = {word: choice.stem(word) for word in set(all_words(parts))}
     postings: dict[str, dict[int, int]] = defaultdict(dict)
     for number, one in enumerate(parts):
         weights: Counter[str] = Counter()
+        share = AROUND_WEIGHT if found[number].section.id in AROUND else 1
         for part, (weight, normal) in PARTS.items():
             longer = 1 - normal + normal * len(one[part]) / lengths[part]
             for word in one[part]:
-                weights[stems[word]] += weight / longer
+                weights[stems[word]] += share * weight / longer
         for stem, value in weights.items():
             postings[stem][number] = math.ceil(LEVELS * value / (value + SATURATION))
     return postings
@@ -182,7 +138,7 @@ def _packed(postings: Postings) -> dict[str, str]:
 
     words: sorted, each as the number of letters it shares with the one before, then the others.
     counts: postings of each word. steps: how far each posting is behind the one before it.
-    impacts: the level of each posting, in hexadecimal.
+    impacts: the level of each posting, a digit.
     """
     words, counts, steps, impacts, before = [], [], [], [], ""
     for stem in sorted(postings):
@@ -195,7 +151,7 @@ def _packed(postings: Postings) -> dict[str, str]:
         last = -1
         for number, impact in sorted(postings[stem].items()):
             steps.append(digit(number - last))
-            impacts.append(f"{impact:x}")
+            impacts.append(str(impact))
             last = number
         before = stem
     return {

@@ -32,7 +32,7 @@ def _check_search(site: Site) -> Iterator[Problem]:
         for url, _, _, text, sections in json.loads(site.texts[name])["pages"]:
             page = site.by_path.get(file_of(site, url))
             found.add(file_of(site, url))
-            problems = _check_entry(site, page, language, text, [one for one, _ in sections])
+            problems = _check_entry(site, page, language, text, [one[0] for one in sections])
             for message in problems:
                 yield site.problem(name, None, f"'{url}': {message}", "search", mend)
     yield from _missing(site, site.content_pages, found, "the search", "search")
