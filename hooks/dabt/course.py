@@ -21,6 +21,7 @@ from dabt.quiz.load import read_quizzes
 from dabt.quiz.model import Quiz, Review
 from dabt.quiz.page import check_directives, select
 from dabt.quiz.render import Setting, render_quiz
+from dabt.search.synonyms import Synonyms, read_synonyms
 from dabt.snippets import check_includes
 from dabt.ui import Ui, read_ui
 
@@ -39,6 +40,7 @@ class Course:
     figures: Mapping[str, Figure] = field(default_factory=dict)
     glossary: Glossary = field(default_factory=Glossary)
     calculator: Mapping[str, Any] = field(default_factory=dict)
+    synonyms: Synonyms = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,12 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     }
     by_slug = {quiz.slug: quiz for quiz in quizzes}
     numbers = read_calculator(examples)
-    course = Course(languages, ui, by_slug, titles, figures, glossary, numbers)
+    synonyms, on_synonyms = read_synonyms(data, languages)
+    course = Course(languages, ui, by_slug, titles, figures, glossary, numbers, synonyms)
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
     on_reviews = () if not all_pages else _check_sources(course, all_pages)
-    on_data = (*problems, *found, *on_figures, *on_glossary)
+    on_data = (*problems, *found, *on_figures, *on_glossary, *on_synonyms)
     return course, (*on_data, *on_pages, *on_code, *on_reviews)
 
 

@@ -4,7 +4,9 @@ const MOST = 12;
 const MOST_OF_A_PAGE = 3;
 /* A section that says much less than the best one of its page is not shown. */
 const WORTH_SHOWING = 0.35;
+/* Letters of an excerpt, and of those before its first word found. */
 const EXCERPT = 170;
+const LEAD = 40;
 
 const element = (tag, name, ...inside) => {
   const made = document.createElement(tag);
@@ -28,33 +30,43 @@ const addStyles = (address) =>
     document.head.append(link);
   });
 
-/* The text with <mark> around the words, as they are written, that a query stands for. */
-const marked = (text, found, written) => {
+/* The words of a text that a query stands for; those of the same family only if there is no other. */
+const foundIn = (text, { marks }, written) => {
+  const words = [...text.matchAll(written)].map((match) => ({
+    at: match.index,
+    end: match.index + match[0].length,
+    text: match[0],
+    found: marks(match[0]),
+  }));
+  const most = Math.max(...words.map((word) => word.found), 0);
+  return { words, hits: words.filter((word) => word.found && word.found === most) };
+};
+
+/* The text from one place to another with <mark> around the words found, as they are written. */
+const marked = (text, hits, from = 0, to = text.length) => {
   const parts = [];
-  let end = 0;
-  for (const match of text.matchAll(written)) {
-    if (!found(match[0])) continue;
-    parts.push(text.slice(end, match.index), element("mark", "", match[0]));
-    end = match.index + match[0].length;
+  let end = from;
+  for (const hit of hits.filter((one) => one.at >= from && one.end <= to)) {
+    parts.push(text.slice(end, hit.at), element("mark", "", hit.text));
+    end = hit.end;
   }
-  return [...parts, text.slice(end)];
+  return [...parts, text.slice(end, to)];
 };
 
 /* The stretch of a text that holds most of the words found, cut between words. */
-const excerptOf = (text, found, written) => {
-  const words = [...text.matchAll(written)].map((match) => ({ at: match.index, text: match[0] }));
-  const hits = words.filter((word) => found(word.text));
-  let best = { from: 0, different: 0 };
+const excerptOf = (text, answer, written) => {
+  const { words, hits } = foundIn(text, answer, written);
+  let best = { at: 0, different: 0 };
   hits.forEach((hit, index) => {
-    const near = hits.slice(index).filter((one) => one.at < hit.at + EXCERPT - 40);
+    const near = hits.slice(index).filter((one) => one.end < hit.at + EXCERPT - LEAD);
     const different = new Set(near.map((one) => one.text)).size;
-    if (different > best.different) best = { from: hit.at, different };
+    if (different > best.different) best = { at: hit.at, different };
   });
-  const lead = words.findLast((word) => word.at <= Math.max(0, best.from - 40))?.at ?? 0;
-  const from = best.from < 60 ? 0 : lead;
-  const last = words.findLast((word) => word.at + word.text.length <= from + EXCERPT);
-  const to = from + EXCERPT >= text.length ? text.length : last.at + last.text.length;
-  return `${from ? "… " : ""}${text.slice(from, to)}${to < text.length ? " …" : ""}`;
+  const lead = words.findLast((word) => word.at <= best.at - LEAD)?.at ?? 0;
+  const from = best.at < 2 * LEAD ? 0 : lead;
+  const fits = text.length <= from + EXCERPT;
+  const to = fits ? text.length : words.findLast((word) => word.end <= from + EXCERPT).end;
+  return [from ? "… " : "", ...marked(text, hits, from, to), to < text.length ? " …" : ""];
 };
 
 export const makePanel = async (dialog, { file, index }) => {
@@ -130,15 +142,15 @@ export const makePanel = async (dialog, { file, index }) => {
     return shown;
   };
 
-  const makeOption = ({ page, section }, number, { marks }) => {
+  const makeOption = ({ page, section }, number, answer) => {
     const { url, title } = engine.pages[page];
     const { id, title: heading, place } = engine.sections[section];
-    const { written } = engine.language;
+    const { written } = engine;
     const address = new URL(url, home);
     if (id && place) address.hash = id;
-    const path = element("span", "dabt-search__path", element("bdi", "", ...marked(title, marks, written)));
-    const name = element("span", "dabt-search__title", path);
-    const part = (text) => name.append(" › ", element("bdi", "", ...marked(text, marks, written)));
+    const bdi = (text) => element("bdi", "", ...marked(text, foundIn(text, answer, written).hits));
+    const name = element("span", "dabt-search__title", element("span", "dabt-search__path", bdi(title)));
+    const part = (text) => name.append(" › ", bdi(text));
     if (heading) part(heading);
     const excerpt = element("span", "dabt-search__excerpt");
     const option = element("a", "dabt-search__option", name, excerpt);
@@ -150,7 +162,7 @@ export const makePanel = async (dialog, { file, index }) => {
     textOf(page).then((all) => {
       /* A question has no title in the index: it is its own text. */
       if (heading === undefined) part(all[place] ?? "");
-      else if (all[place]) excerpt.append(...marked(excerptOf(all[place], marks, written), marks, written));
+      else if (all[place]) excerpt.append(...excerptOf(all[place], answer, written));
     });
     return option;
   };

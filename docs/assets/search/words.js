@@ -46,8 +46,23 @@ export const makeWords = (rules) => {
 
   const words = (text) => (fold(text).match(WORD) ?? []).filter(saysSomething);
 
+  /* The words of a query; all of them where none says something: إل إل إم. */
+  const asked = (text) => {
+    const found = words(text);
+    return found.length ? found : (fold(text).match(WORD) ?? []);
+  };
+
   const stem = (bare) =>
     /\p{Nd}/u.test(bare) ? bare : end(bare, ARABIC.test(bare) ? arabic : latin);
+
+  const articleOf = (folded) =>
+    rules.article.prefixes.find(
+      (one) => folded.startsWith(one) && folded.length - one.length >= rules.article.leave,
+    ) ?? "";
+
+  /* Letters that only their dots tell apart are one, as a hurried eye and finger take them. */
+  const dots = new Map(rules.dots.flatMap((alike) => [...alike].map((one) => [one, alike[0]])));
+  const withoutDots = (folded) => [...folded].map((one) => dots.get(one) ?? one).join("");
 
   const bareForms = (folded) => {
     if (!ARABIC.test(folded)) return [folded];
@@ -56,8 +71,8 @@ export const makeWords = (rules) => {
       folded.startsWith(prefix) && folded.length - prefix.length >= leave
         ? folded.slice(prefix.length)
         : "";
-    const { article, joined } = rules;
-    const definite = article.prefixes.find((prefix) => rest(prefix, article.leave));
+    const { joined } = rules;
+    const definite = articleOf(folded);
     if (definite) {
       found.push(folded.slice(definite.length));
       if (definite.endsWith("لل")) found.push(`ل${folded.slice(definite.length)}`);
@@ -89,5 +104,18 @@ export const makeWords = (rules) => {
     return arabic.replace(/[^\u0621-\u064a]/g, "").replace(/(.)\1/g, "$1");
   };
 
-  return { fold, words, stem, bareForms, readings, family, sound, written: WRITTEN, ARABIC };
+  return {
+    fold,
+    words,
+    asked,
+    stem,
+    articleOf,
+    bareForms,
+    readings,
+    family,
+    sound,
+    withoutDots,
+    written: WRITTEN,
+    ARABIC,
+  };
 };

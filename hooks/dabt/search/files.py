@@ -13,6 +13,7 @@ from dabt.glossary.model import Glossary
 from dabt.search.index import build_index
 from dabt.search.parts import numbers_of, places
 from dabt.search.sections import Page, Section
+from dabt.search.synonyms import Synonyms
 from dabt.search.terms import read_concepts
 from dabt.search.words import load_rules
 from dabt.ui import Ui
@@ -28,7 +29,9 @@ class SearchFiles:
     contents: Mapping[str, str]
 
 
-def make_files(pages: Sequence[Page], glossary: Glossary, ui: Ui, language: str) -> SearchFiles:
+def make_files(
+    pages: Sequence[Page], glossary: Glossary, synonyms: Synonyms, ui: Ui, language: str
+) -> SearchFiles:
     """The index of a language and the texts of its pages."""
     contents: dict[str, str] = {}
     names: dict[str, str] = {}
@@ -38,7 +41,9 @@ def make_files(pages: Sequence[Page], glossary: Glossary, ui: Ui, language: str)
         contents[f"{FOLDER}/{names[page.url]}"] = text
     concepts = read_concepts(glossary, language, frozenset(numbers_of(places(pages))))
     strings = ui.below("search.found", language)
-    content = _compact({"strings": strings, **build_index(pages, concepts, load_rules(), names)})
+    groups = synonyms.get(language, ())
+    index = build_index(pages, concepts, groups, load_rules(), names)
+    content = _compact({"strings": strings, **index})
     path = f"{FOLDER}/{language}.{_hash(content)}.json"
     return SearchFiles(path, {path: content, **contents})
 

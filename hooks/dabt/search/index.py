@@ -18,7 +18,7 @@ from dabt.search.words import Rules, Word
 # How much one word in each part of a section says about it, and how much a part that is longer
 # than others of its kind counts for less (0: not at all, 1: in proportion).
 PARTS = {
-    "title": (5.0, 0.3),
+    "title": (5.0, 0.6),
     "alias": (4.0, 0.0),
     "slug": (2.0, 0.0),
     "text": (1.0, 0.5),
@@ -33,7 +33,11 @@ Postings = Mapping[str, Mapping[int, int]]
 
 
 def build_index(
-    pages: Sequence[Page], concepts: Sequence[Concept], rules: Rules, texts: Mapping[str, str]
+    pages: Sequence[Page],
+    concepts: Sequence[Concept],
+    synonyms: Iterable[Sequence[str]],
+    rules: Rules,
+    texts: Mapping[str, str],
 ) -> dict[str, object]:
     """The index, to be written as JSON; `texts` has the file of each page's text, by url."""
     found = places(pages)
@@ -41,24 +45,35 @@ def build_index(
     parts = read_parts(found, concepts, rules)
     choice = _Choice.of(parts, rules)
     postings = _postings(found, parts, choice)
+    groups = [[_stems(one, choice) for one in group] for group in synonyms]
+    # A word that no page has may still stand for one that some have.
+    for stem in (stem for group in groups for stems in group for stem in stems):
+        postings.setdefault(stem, {})
     ranks = {stem: rank for rank, stem in enumerate(sorted(postings))}
     return {
         "rules": rules.raw,
         "pages": [_page_entry(page, texts) for page in pages],
         "concepts": [_concept_entry(one, numbers, choice, ranks) for one in concepts if one.places],
+        "synonyms": [_keys(group, ranks) for group in groups],
         **_packed(postings),
     }
+
+
+def _stems(text: str, choice: "_Choice") -> list[str]:
+    return [choice.stem(word) for word in choice.rules.asked(text)]
+
+
+def _keys(names: Iterable[Sequence[str]], ranks: Mapping[str, int]) -> str:
+    """Names between spaces, each word of them as its place in `words`."""
+    keys = ("".join(digit(ranks[stem]) for stem in stems) for stems in names)
+    return " ".join(dict.fromkeys(key for key in keys if key))
 
 
 def _concept_entry(
     one: Concept, numbers: Mapping[str, int], choice: "_Choice", ranks: Mapping[str, int]
 ) -> list[object]:
     """Name, English name, sections; then all names, each word as its place in `words`."""
-    keys = (
-        "".join(digit(ranks[choice.stem(word)]) for word in choice.rules.words(name))
-        for name in one.names
-    )
-    known = " ".join(dict.fromkeys(key for key in keys if key))
+    known = _keys((_stems(name, choice) for name in one.names), ranks)
     return [*one.names[:2], [numbers[key] for key in one.places], known]
 
 

@@ -59,7 +59,7 @@ def read_parts(
         title = section.title or (place.page.title if place.opens else "")
         parts = {
             "title": tuple(rules.words(title)),
-            "alias": tuple(rules.words(" ".join(names[number]))),
+            "alias": tuple(word for name in names[number] for word in rules.asked(name)),
             "slug": tuple(rules.words(slug)) if place.opens else (),
             "text": text,
             "code": tuple(code - shown[slug] - set(text)),

@@ -52,6 +52,14 @@ class Rules:
         for chunk in text.split():
             yield from _words_of(chunk)
 
+    def asked(self, text: str) -> tuple[Word, ...]:
+        """The words of a name or a query; all of them where none says something: إل إل إم."""
+        return tuple(self.words(text)) or tuple(
+            Word(folded)
+            for piece in WORD.findall(_without_signs(text))
+            for folded in WORD.findall(self.fold(piece))
+        )
+
     def says_something(self, folded: str) -> bool:
         """Whether a folded word is indexed: no stop word, no lone Latin letter."""
         return folded not in self.stop and (len(folded) > 1 or folded.isdigit())
