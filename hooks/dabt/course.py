@@ -21,6 +21,7 @@ from dabt.quiz.load import read_quizzes
 from dabt.quiz.model import Quiz, Review, narrow
 from dabt.quiz.page import check_directives, select
 from dabt.quiz.render import Setting, render_quiz
+from dabt.search.synonyms import Synonyms, read_synonyms
 from dabt.snippets import check_includes
 from dabt.translation.notice import Reader
 from dabt.translation.page import render_page
@@ -43,6 +44,7 @@ class Course:
     glossary: Glossary = field(default_factory=Glossary)
     calculator: Mapping[str, Any] = field(default_factory=dict)
     translation: Survey = field(default_factory=Survey)
+    synonyms: Synonyms = field(default_factory=dict)
 
     def shown_in(self, language: str, slug: str, keys: Collection[str] = ()) -> str:
         """The language in which a page shows what is one whole: its own once all is written."""
@@ -174,11 +176,14 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     numbers = read_calculator(examples)
     order = reading_order(docs.parent / "mkdocs.yml")
     translation = survey(docs, languages, order, all_pages)
-    course = Course(languages, ui, by_slug, titles, figures, glossary, numbers, translation)
+    synonyms, on_synonyms = read_synonyms(data, languages)
+    course = Course(
+        languages, ui, by_slug, titles, figures, glossary, numbers, translation, synonyms
+    )
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
     on_reviews = () if not all_pages else _check_sources(course, every)
-    on_data = (*problems, *found, *on_figures, *on_glossary, *translation.problems)
+    on_data = (*problems, *found, *on_figures, *on_glossary, *on_synonyms, *translation.problems)
     return course, (*on_data, *on_pages, *on_code, *on_reviews)
 
 

@@ -65,8 +65,12 @@ def sample_site() -> dict[str, str]:
         files[f"{prefix}index.html"] = _page(language, "", "home", HOME)
         files[f"{prefix}chapter/index.html"] = _page(language, "chapter/", "chapter", CHAPTER)
     urls = ["", "chapter/", "fr/", "fr/chapter/"]
-    docs = [{"location": url} for url in [*urls, "chapter/#goals"]]
-    files["search/search_index.json"] = json.dumps({"docs": docs})
+    for code, prefix in (("ar", ""), ("fr", "fr/")):
+        text = f"{code}/all.0a.json"
+        files[f"assets/search/{text}"] = "[]"
+        pages = [[prefix + url, "", "other", text, [["goals", ""]]] for url in ("chapter/",)]
+        pages.append([prefix, "", "other", text, [["", ""]]])
+        files[f"assets/search/{code}.0a.json"] = json.dumps({"pages": pages})
     files["sitemap.xml"] = "".join(f"<url><loc>{ADDRESS}{url}</loc></url>" for url in urls)
     return files
 

@@ -3,6 +3,7 @@
 import pytest
 
 CHAPTER, FRENCH, HOME = "chapter/index.html", "fr/chapter/index.html", "fr/index.html"
+SEARCH = "assets/search/fr.0a.json"
 ARTICLE = '<article class="md-content__inner">\n'
 
 
@@ -101,19 +102,12 @@ CASES = {
     ),
     "no picture": (HOME, "og:image", "og:type", "og-image"),
     "picture that is not there": (HOME, "assets/card.png", "assets/carte.png", "og-image"),
-    "no search index": ("search/search_index.json", "", None, "search"),
-    "search leads nowhere": (
-        "search/search_index.json",
-        "chapter/#goals",
-        "chapter/#but",
-        "search",
-    ),
-    "page unknown to the search": (
-        "search/search_index.json",
-        '{"location": "fr/chapter/"}, ',
-        "",
-        "search-missing",
-    ),
+    "no search index": (SEARCH, "", None, "search"),
+    "search leads nowhere": (SEARCH, '"goals"', '"but"', "search"),
+    "search leads to a page that is not there": (SEARCH, "fr/chapter/", "fr/chapitre/", "search"),
+    "search in another language": (SEARCH, "fr/chapter/", "chapter/", "search"),
+    "excerpts that are not there": (SEARCH, "fr/all", "fr/tout", "search"),
+    "page unknown to the search": (SEARCH, '"fr/", ', '"fr/chapter/", ', "search-missing"),
     "page unknown to the sitemap": (
         "sitemap.xml",
         "<url><loc>https://host.example/course/fr/</loc></url>",

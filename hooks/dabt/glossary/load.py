@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from yaml import Node, ScalarNode
@@ -59,7 +60,8 @@ def _read_term(node: Node, reading: Reading) -> tuple[Term, tuple[Avoided, ...]]
         taught=_read_taught(values.get("taught"), reading),
         mark=read_choice(values.get("mark"), "mark", MARKS, "section", reading),
     )
-    return term, _read_avoided(values.get("avoid"), name, reading)
+    avoided = _read_avoided(values.get("avoid"), name, reading)
+    return term, tuple(replace(one, term=term.id) for one in avoided)
 
 
 def _read_word(node: Node | None, reading: Reading) -> str:

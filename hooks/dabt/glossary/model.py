@@ -21,7 +21,8 @@ class Target:
 class Avoided:
     """Words that a language's texts avoid: a `form`, or else the `pattern` of a regular expression.
 
-    `write` is what to write instead, `why` a reason for whoever wrote it; `severity` as in Problem.
+    `write` is what to write instead, `why` a reason for whoever wrote it; `severity` as in Problem;
+    `term` is the id of the term that it stands under, if any.
     """
 
     language: str
@@ -31,6 +32,7 @@ class Avoided:
     why: str
     severity: str
     at: Location
+    term: str = ""
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def load(folder: Path, languages: Sequence[Language], address: str = "") -> Site
     texts = {
         name: path.read_text("utf-8")
         for name, path in names.items()
-        if name.endswith((".css", ".xml", "search_index.json"))
+        if name.endswith((".css", ".xml")) or name.startswith("assets/search/")
     }
     return Site(shown(folder), address, tuple(languages), pages, frozenset(names), texts)
 

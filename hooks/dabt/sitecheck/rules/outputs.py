@@ -1,4 +1,4 @@
-"""The search index and the sitemap are there, and know every page."""
+"""The search's index of each language and the sitemap are there, and know every page."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from dabt.problems import Problem
 from dabt.sitecheck.address import file_of
 from dabt.sitecheck.site import Page, Site
 
-INDEX = "search/search_index.json"
+INDEX = re.compile(r"assets/search/([a-z-]+)\.[0-9a-f]+\.json")
 SITEMAP = "sitemap.xml"
 LOCATION = re.compile(r"<loc>\s*([^<\s]+)\s*</loc>")
 
@@ -21,26 +21,38 @@ def check(site: Site) -> Iterator[Problem]:
 
 
 def _check_search(site: Site) -> Iterator[Problem]:
-    indexes = [name for name in site.texts if name.endswith(INDEX)]
-    if INDEX not in indexes:
-        mend = "enable the search plugin"
-        yield site.problem(INDEX, None, "there is no search index", "search", mend)
+    indexes = {name: match[1] for name in site.texts if (match := INDEX.fullmatch(name))}
+    mend = "see that hooks/site_search.py is among the hooks"
+    for language in site.languages:
+        wanted = f"assets/search/{language.code}.*.json"
+        if language.code not in indexes.values():
+            yield site.problem(wanted, None, "there is no search index", "search", mend)
     found: set[str] = set()
-    for name in indexes:
-        for location in _locations(site.texts[name]):
-            path, _, fragment = (name.removesuffix(INDEX) + location).partition("#")
-            file = file_of(site, path)
-            found.add(file)
-            page = site.by_path.get(file)
-            if page is None or (fragment and fragment not in page.document.ids):
-                message = f"the search leads to '{location}', which does not exist"
-                yield site.problem(name, None, message, "search", "give the heading its id")
+    for name, language in indexes.items():
+        for url, _, _, text, sections in json.loads(site.texts[name])["pages"]:
+            page = site.by_path.get(file_of(site, url))
+            found.add(file_of(site, url))
+            problems = _check_entry(site, page, language, text, [one[0] for one in sections])
+            for message in problems:
+                yield site.problem(name, None, f"'{url}': {message}", "search", mend)
     yield from _missing(site, site.content_pages, found, "the search", "search")
     yield from _needless(site, found, "the search", "search")
 
 
-def _locations(index: str) -> list[str]:
-    return [entry["location"].removeprefix("./") for entry in json.loads(index)["docs"]]
+def _check_entry(
+    site: Site, page: Page | None, language: str, text: str, sections: list[str]
+) -> Iterator[str]:
+    """What is wrong with what an index says of a page."""
+    if page is None:
+        yield "the search leads to this page, which does not exist"
+        return
+    if page.language.code != language:
+        yield f"a page in '{page.language.code}' is in the index of '{language}'"
+    if f"assets/search/{text}" not in site.files:
+        yield f"the text of its excerpts, '{text}', does not exist"
+    for section in sections:
+        if section and section not in page.document.ids:
+            yield f"the search leads to '#{section}', which does not exist"
 
 
 def _check_sitemap(site: Site) -> Iterator[Problem]:

@@ -1,0 +1,1 @@
+"""The site's search: what pages hold, how words are compared, what the browser reads."""
