@@ -10,6 +10,7 @@ from dabt.calculator import check_calculator, read_calculator, render_calculator
 from dabt.crossing import check_crossing
 from dabt.directives import Place
 from dabt.figures import Figure, read_figures, render_figure
+from dabt.frontmatter import check_front_matter
 from dabt.glossary.lint import lint_terms
 from dabt.glossary.load import check_taught, read_glossary
 from dabt.glossary.model import Glossary
@@ -213,6 +214,7 @@ def _check_pages(
     for page in all_pages:
         yield from directives.check(page.text, page.file, DIRECTIVES)
         yield from check_crossing(page, course.languages)
+        yield from check_front_matter(page)
         place = Place(page.file, 1, page.language, page.path)
         found = directives.scan(page.text)
         problems, slugs = check_directives(found, place, course.quizzes, unread)
