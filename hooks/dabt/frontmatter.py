@@ -16,11 +16,12 @@ NEEDED = ("title", "description")
 
 
 def check_front_matter(page: Page) -> Iterator[Problem]:
-    """Problems of a page whose front matter is missing, unreadable, or lacks what readers see."""
+    """Problems of a page whose front matter is unreadable, or lacks what readers see.
+
+    A page may have none: its heading is then its title.
+    """
     match = FRONT_MATTER.match(page.text)
     if not match:
-        message, mend = "the page has no front matter", f"begin the file with\n{_model()}"
-        yield Problem(page.file, 1, 1, message, "front-matter", mend)
         return
     # An empty first line stands for `---`: lines are then those of the page.
     inside = "\n".join(["", *match[0].rstrip().split("\n")[1:-1]])

@@ -21,7 +21,7 @@ def test_a_good_one_is_accepted():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("# LoRA\n", [(1, "front-matter")]),
+        ("# LoRA\n", []),
         ("---\ntitle: x\n---\n# x\n", [(1, "front-matter")]),
         ("---\ntitle: ''\ndescription: y\n---\n# x\n", [(2, "front-matter")]),
         ("---\ntitle: [x]\ndescription: y\n---\n# x\n", [(2, "front-matter")]),
