@@ -7,7 +7,7 @@ from mkdocs.plugins import event_priority
 from dabt.directives import renderers
 from dabt.languages import load_languages
 from dabt.links import served
-from dabt.translation.fallback import KEY, language_shown, mark_contents, show_elsewhere
+from dabt.translation.fallback import language_shown, mark_contents, show_elsewhere
 
 
 # After static-i18n (-100), which knows no other fallback than the default language.
@@ -40,4 +40,4 @@ def on_page_content(html, *, page, config, files):
     page.title = page.meta["title"] = mark_contents(page.title, page.toc, written)
     if config.site_url:
         page.canonical_url = config.site_url + served(reader.page, course.language(written))
-    return show_elsewhere(html, written, reader, course.shown_in(language, "_data/ui", [KEY]))
+    return show_elsewhere(html, written, reader)

@@ -71,7 +71,9 @@ class Course:
 
     def reader(self, language: str, page: str) -> Reader:
         """Whom a page of a language speaks to."""
-        return Reader(language, page, self.languages, self.ui)
+        keys = [key for key in self.ui.texts if key.startswith("translation.")]
+        spoken = self.shown_in(language, "_data/ui", keys)
+        return Reader(language, page, self.languages, self.ui, spoken)
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,9 @@ from markupsafe import Markup
 
 from dabt.languages import Language, direction, fallbacks
 from dabt.links import crossing_link
-from dabt.quiz.inline import typeset
 from dabt.translation.notice import Reader
 
-KEY = "translation.elsewhere"
-NOTE = Markup(
-    '<p class="dabt-elsewhere" lang="{lang}" dir="{dir}" data-shown="{shown}">{words} {links}</p>\n'
-)
+NOTE = Markup('<p class="dabt-elsewhere"{spoken} data-shown="{shown}">{words} {links}</p>\n')
 BODY = Markup('<div class="dabt-written" data-written="{}" lang="{}" dir="{}">\n')
 
 
@@ -28,15 +24,13 @@ def language_shown(docs: Path, page: str, code: str, languages: Sequence[Languag
     return next((one for one in chain if (docs / one / page).is_file()), code)
 
 
-def show_elsewhere(html: str, written: str, reader: Reader, spoken: str) -> str:
-    """Return a page in another language than the reader's, with a note and links to the originals.
-
-    `spoken` is the language of the note: the reader's, once its words are written.
-    """
+def show_elsewhere(html: str, written: str, reader: Reader) -> str:
+    """Return a page in another language than the reader's, with a note and links to originals."""
     others = fallbacks(reader.language, reader.languages)
     links = Markup(" · ").join(_link(code, reader) for code in others)
-    words = typeset(reader.ui.text(KEY, reader.language), spoken)
-    note = NOTE.format(lang=spoken, dir=direction(spoken), shown=written, words=words, links=links)
+    note = NOTE.format(
+        spoken=reader.attributes(), shown=written, words=reader.words("elsewhere"), links=links
+    )
     return f"{note}{marked_text(html, written)}"
 
 

@@ -5,12 +5,12 @@ section may be built otherwise than in the other languages.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from dabt.languages import Language
+from dabt.languages import Language, direction, fallbacks
 from dabt.links import crossing_link
 from dabt.quiz.inline import to_html, typeset
 from dabt.translation.survey import REVIEW, WRITE, Entry, Survey, Unit
@@ -20,19 +20,41 @@ HEADING = r'<h([1-6])\b[^>]*\bid="{id}"[^>]*>.*?</h\1>'
 NEXT = re.compile(r'<h[1-6]\b[^>]*\bid="|<div class="footnote">')
 # A missing section leaves its id to the line that stands for it: links to it still lead somewhere.
 NOTICE = Markup(
-    '<p class="dabt-lag"{anchor} data-section="{id}" data-search-exclude>{words} {links}</p>\n'
+    '<p class="dabt-lag"{anchor}{spoken} data-section="{id}" data-search-exclude>'
+    "{words} {links}</p>\n"
 )
 LINK = Markup('<a href="{href}" hreflang="{code}" lang="{code}" dir="{direction}">{name}</a>')
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Whom a page speaks to: the language, and the page in that language's tree."""
+    """Whom a page speaks to: the language, and the page in that language's tree.
+
+    `spoken` is the language of what is said of other languages: another one until it is written.
+    """
 
     language: str
     page: str
     languages: Sequence[Language]
     ui: Ui
+    spoken: str = ""
+
+    def words(self, key: str, **values: object) -> str:
+        """An interface string on translations, typeset for the language that it is in."""
+        text = self.ui.text(f"translation.{key}", self.language, **values)
+        return typeset(text, self.spoken or self.language)
+
+    def attributes(self) -> Markup:
+        """The attributes of an element whose words are not in the language of the page."""
+        if self.spoken in ("", self.language):
+            return Markup("")
+        return Markup(' lang="{}" dir="{}"').format(self.spoken, direction(self.spoken))
+
+    def others(self, known: Collection[str]) -> tuple[str, ...]:
+        """Other languages in the order in which this reader would rather read them."""
+        chain = fallbacks(self.language, self.languages)
+        rest = (code for code in known if code not in chain and code != self.language)
+        return (*(code for code in chain if code in known), *rest)
 
     def link(self, code: str, section: str, name: str | Markup = "") -> Markup:
         """A link to the same page in another language, in the name of that language."""
@@ -67,22 +89,27 @@ def with_notices(html: str, found: Survey, reader: Reader) -> str:
 
 def _lags(entry: Entry, reader: Reader) -> Markup:
     key = entry.unit.key
-    codes = entry.because or [code for code in entry.unit.sides if code != reader.language]
+    codes = reader.others(entry.because or entry.unit.sides)
     links = Markup(" · ").join(reader.link(code, key) for code in codes)
-    return NOTICE.format(anchor="", id=key, words=_words("lags", reader), links=links)
+    return _notice("lags", "", key, links, reader)
 
 
 def _missing(unit: Unit, reader: Reader) -> Markup:
     links = Markup(" · ").join(
-        reader.link(code, unit.key, to_html(side.title, code)) for code, side in unit.sides.items()
+        reader.link(code, unit.key, to_html(unit.sides[code].title, code))
+        for code in reader.others(unit.sides)
     )
-    anchor = Markup(' id="{}"').format(unit.key)
-    words = _words("missing", reader)
-    return NOTICE.format(anchor=anchor, id=unit.key, words=words, links=links)
+    return _notice("missing", Markup(' id="{}"').format(unit.key), unit.key, links, reader)
 
 
-def _words(key: str, reader: Reader) -> str:
-    return typeset(reader.ui.text(f"translation.{key}", reader.language), reader.language)
+def _notice(words: str, anchor: str, section: str, links: Markup, reader: Reader) -> Markup:
+    return NOTICE.format(
+        anchor=anchor,
+        spoken=reader.attributes(),
+        id=section,
+        words=reader.words(words),
+        links=links,
+    )
 
 
 def _under(html: str, section: str, notice: str) -> str:

@@ -1,12 +1,14 @@
 """The state as a table of a page: `::: translation`."""
 
+from collections.abc import Mapping
+
 from markupsafe import Markup
 
 from dabt.links import relative_link
-from dabt.quiz.inline import to_html, typeset
+from dabt.quiz.inline import to_html
 from dabt.translation.notice import Reader
 from dabt.translation.status import NEXT, Task, percent, tasks
-from dabt.translation.survey import Survey
+from dabt.translation.survey import Side, Survey
 
 PART = Markup('<span lang="{}" dir="{}">{}</span>')
 
@@ -20,9 +22,10 @@ def render_page(found: Survey, reader: Reader) -> str:
     )
     table = Markup(
         '<table><thead><tr><th scope="col">{}</th>{}</tr></thead>\n<tbody>{}</tbody></table>'
-    ).format(_words("page", reader), names, rows)
+    ).format(reader.words("page"), names, rows)
     lists = Markup("\n").join(_todo(one.code, found, reader) for one in found.languages)
-    return str(Markup('<div class="dabt-translation">\n{}\n{}\n</div>').format(table, lists))
+    shell = Markup('<div class="dabt-translation"{}>\n{}\n{}\n</div>')
+    return str(shell.format(reader.attributes(), table, lists))
 
 
 def _row(slug: str, found: Survey, reader: Reader) -> Markup:
@@ -44,7 +47,7 @@ def _whole(slug: str, found: Survey, reader: Reader) -> Markup:
     return _elsewhere(unit.sides, reader)
 
 
-def _elsewhere(sides, reader: Reader) -> Markup:
+def _elsewhere(sides: Mapping[str, Side], reader: Reader) -> Markup:
     code, side = next(iter(sides.items()))
     direction = next(one.direction for one in reader.languages if one.code == code)
     return PART.format(code, direction, to_html(side.title, code))
@@ -52,7 +55,7 @@ def _elsewhere(sides, reader: Reader) -> Markup:
 
 def _todo(code: str, found: Survey, reader: Reader) -> Markup:
     todo = tasks(found, code)[:NEXT]
-    words = _words("next" if todo else "done", reader)
+    words = reader.words("next" if todo else "done")
     items = Markup("").join(Markup("<li>{}</li>").format(_task(one, reader)) for one in todo)
     share = _percent(percent(found.of(code)), reader)
     head = Markup("<p><strong>{}</strong> · {} · {}</p>").format(_name(code, reader), share, words)
@@ -68,7 +71,7 @@ def _task(task: Task, reader: Reader) -> Markup:
     else:
         href = relative_link(reader.page, f"{unit.slug}.md", unit.key)
         what = Markup('<a href="{}">{}</a>').format(href, to_html(side.title, reader.language))
-    return Markup("{} · {}").format(_words(task.state, reader), what)
+    return Markup("{} · {}").format(reader.words(task.state), what)
 
 
 def _name(code: str, reader: Reader) -> Markup:
@@ -77,8 +80,4 @@ def _name(code: str, reader: Reader) -> Markup:
 
 
 def _percent(share: int, reader: Reader) -> str:
-    return _words("percent", reader, percent=share)
-
-
-def _words(key: str, reader: Reader, **values: object) -> str:
-    return typeset(reader.ui.text(f"translation.{key}", reader.language, **values), reader.language)
+    return reader.words("percent", percent=share)
