@@ -5,13 +5,16 @@ PYTHON ?= python3
 ADDRESS ?= 127.0.0.1:8000
 # Stages of `make test` to run; empty: all (python3 -m tools.stages shows their names).
 STAGES ?=
-# A page, or one of its sections: NAME='peft/lora#alpha'.
+# A page, or one of its sections: NAME='peft/lora#alpha'; of a language: NAME=Español CODE=es.
 NAME ?=
+CODE ?=
+# UNCHANGED=1: what changed was a typo, the other languages need not follow.
+UNCHANGED ?=
 SITE := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python serve build check test format clean status diff confirm
+.PHONY: help python serve build check test format clean status diff confirm new
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,7 +53,11 @@ diff: python ## which words changed in what is to review (NAME=peft/lora)
 
 confirm: python ## you read it in each language: they teach the same (NAME='peft/lora#alpha')
 	@$(PYTHON) -m tools.environment site
-	@PYTHONPATH=hooks $(SITE) -m dabt confirm $(if $(NAME),"$(NAME)")
+	@PYTHONPATH=hooks $(SITE) -m dabt confirm $(if $(UNCHANGED),--unchanged) $(if $(NAME),"$(NAME)")
+
+new: python ## add a language (CODE=es NAME=Español)
+	@$(PYTHON) -m tools.environment site
+	@PYTHONPATH=hooks $(SITE) -m dabt new "$(CODE)" --name "$(NAME)"
 
 clean: ## remove what was built and every cache; the environments stay
 	rm -rf site .build .pytest_cache .ruff_cache .rumdl_cache .hypothesis test-results

@@ -11,7 +11,8 @@ def on_page_content(html, *, page, config, files):
     """Say which sections changed elsewhere; a page that nobody has translated lags in nothing."""
     course = renderers(config.markdown_extensions)["translation"].course
     path, docs = Path(page.file.abs_src_path), Path(config.docs_dir)
-    reader = course.reader(path.relative_to(docs).parts[0], path_in_tree(path, docs))
+    tree = config.plugins["i18n"].current_language
+    reader = course.reader(path.relative_to(docs).parts[0], path_in_tree(path, docs), tree)
     # MkDocs checks links to sections against these ids.
     missing = missing_sections(course.translation, reader.language, reader.page)
     page.present_anchor_ids = {*(page.present_anchor_ids or ()), *missing}

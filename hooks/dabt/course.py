@@ -69,11 +69,11 @@ class Course:
         """The language of a code."""
         return next(one for one in self.languages if one.code == code)
 
-    def reader(self, language: str, page: str) -> Reader:
-        """Whom a page of a language speaks to."""
+    def reader(self, language: str, page: str, tree: str = "") -> Reader:
+        """Whom a page of a language speaks to; `tree` where another language's folder serves it."""
         keys = [key for key in self.ui.texts if key.startswith("translation.")]
         spoken = self.shown_in(language, "_data/ui", keys)
-        return Reader(language, page, self.languages, self.ui, spoken)
+        return Reader(language, page, self.languages, self.ui, spoken, tree)
 
 
 @dataclass(frozen=True)

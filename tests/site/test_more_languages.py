@@ -27,6 +27,7 @@ Dos matrices pequeñas. [La memoria](../full/traditional.md#memory-budget) prime
 
 Contar [los parámetros](#count).
 """
+SECTION = "## Neuf { #brand-new }\n\nNeuf.\n"
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,10 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Site:
     chapter = root / "docs/es/peft/lora.md"
     chapter.parent.mkdir()
     chapter.write_text(CHAPTER, encoding="utf-8")
+    # Somebody edits one language and runs nothing: other words, code and a section more.
+    edited = root / "docs/fr/full/traditional.md"
+    text = edited.read_text("utf-8").replace("\n## ", "\nNeuf.\n\n``` { .text }\nx\n```\n\n## ")
+    edited.write_text(text.replace("\n## ", f"\n{SECTION}\n## ", 1), "utf-8")
     assert main(["check", "--root", str(root)]) == 0
     languages = load_languages(root / "docs/_data/languages.yml")
 
@@ -122,7 +127,14 @@ def test_the_menu_says_the_language_of_a_title_that_is_not_in_its_own(four):
     assert [one.get("lang") for one in marked] == ["fr"]
 
 
-def test_the_complete_languages_stay_as_they_were(four):
-    document = four.by_path["fr/full/traditional/index.html"].document
-    assert not list(document.with_class("dabt-lag"))
-    assert not list(document.with_class("dabt-elsewhere"))
+def test_a_line_in_a_page_shown_elsewhere_leads_to_the_original(four):
+    document = four.by_path["ur/full/traditional/index.html"].document
+    lines = {one.get("data-section"): one for one in document.with_class("dabt-lag")}
+    assert {"goals", "brand-new"} <= set(lines)
+    for section in ("goals", "brand-new"):
+        (link,) = (one for one in document.all("a") if lines[section].holds(one))
+        assert link.get("href") == f"../../../fr/full/traditional/#{section}"
+
+
+def test_nothing_stands_in_for_a_page_of_a_complete_language(four):
+    assert {page.language.code for page in four.standing_in} == {"es", "ur"}

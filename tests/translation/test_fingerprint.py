@@ -2,12 +2,15 @@
 
 import re
 import unicodedata
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dabt.translation.fingerprint import fingerprint, normalise
+from dabt.translation.sections import read_sections
+from tools.environment import ROOT
 
 # Letters of both languages, Persian and Urdu ones, capitals, digits, names of code.
 LETTERS = "abcdefgéèçœABCÉابتثجحخدرزسشعغفقكلمنهويىةآأؤإئءپچژگ\u06cc\u06a90123456789_"
@@ -126,3 +129,39 @@ def test_dress(before, after):
 )
 def test_meaning(before, after):
     assert fingerprint(before) != fingerprint(after)
+
+
+PAGES = sorted(ROOT.glob("docs/*/peft/*.md")) + sorted(ROOT.glob("docs/*/data/*.md"))
+WORD_IN_PAGE = re.compile(r"(?<![\w#.{/&])[^\W\d_]{3,}(?![\w}])")
+
+
+def prints(source: str) -> dict[str, str]:
+    return {section.id: fingerprint(section.text) for section in read_sections(source)}
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@given(st.sampled_from(PAGES), st.data())
+def test_a_word_anywhere_in_a_page_changes_its_section_and_no_other(path, data):
+    """In prose, tables, boxes, code, captions, footnotes, titles."""
+    source = path.read_text(encoding="utf-8")
+    matter = source.index("\n---\n", 3) + 5
+    found = [match for match in WORD_IN_PAGE.finditer(source, matter)]
+    word = data.draw(st.sampled_from(found))
+    before = prints(source)
+    after = prints(f"{source[: word.start()]}zzz{source[word.end() :]}")
+    assert len(before.items() - after.items()) == 1
+
+
+@settings(max_examples=20, deadline=None, derandomize=True, database=None)
+@given(st.sampled_from(PAGES), st.integers())
+def test_a_page_dressed_otherwise_keeps_all_its_fingerprints(path, seed):
+    """Spaces made no-break or doubled, vowel signs dropped, apostrophes straight, blank lines."""
+    source, chance = path.read_text(encoding="utf-8"), Random(seed)
+    matter = source.index("\n---\n", 3) + 5
+    dressed = []
+    for line in source[matter:].split("\n"):
+        if chance.random() < 0.5 and not line.startswith(("#", "-", "[^", ":::", "`", " ")):
+            line = line.replace("’", "'").replace(" ", chance.choice([" ", "  ", "\u00a0"]))
+            line = re.sub("[\u064b-\u0652]", "", line)
+        dressed.append(line + chance.choice(["", " ", "  "]))
+    assert prints(source[:matter] + "\n".join(dressed)) == prints(source)

@@ -92,3 +92,9 @@ def test_a_page_shown_instead_says_its_language_and_leads_to_the_originals(docs)
     links = [(one.get("data-dabt-choice"), one.get("href")) for one in document.all("a")]
     assert links == [("fr", "../../../fr/peft/lora/"), ("ar", "../../../peft/lora/")]
     assert not body.holds(note)
+
+
+def test_a_link_begins_where_the_page_is_served(docs):
+    course, _ = read_course(docs)
+    reader = course.reader("ar", "peft/lora.md", tree="es")
+    assert 'href="../../../fr/peft/lora/#idea"' in reader.link("fr", "idea")

@@ -74,7 +74,7 @@ def test_the_page_of_the_state_counts_and_says_what_is_next(course):
     assert "LoRA100\u202f%66\u202f%" in rows
     assert "_data/quizzes/lora100\u202f%100\u202f%" in rows
     (item,) = document.all("li")
-    assert document.text_of(item) == "à revoir · L'idée"
+    assert document.text_of(item) == "à revoir · LoRA · L'idée"
     (link,) = (one for one in document.all("a") if item.holds(one))
     assert link.get("href") == "../../peft/lora/#idea"
 

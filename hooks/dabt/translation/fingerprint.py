@@ -26,7 +26,7 @@ SHAPES = str.maketrans(
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
     }
 )
-CLASSES = re.compile(r"\{:?[ \t]*(?:[.#][A-Za-z][\w-]*[ \t]*)+\}")
+CLASSES = re.compile(r"\{:?\s*(?:[.#][A-Za-z][\w-]*\s*)+\}")
 BULLET = re.compile(r"^[ \t]*[*+-][ \t]+", re.MULTILINE)
 # `_` is not here: it is a letter of names in code.
 MARK = re.compile(r" ?([!-/:-@\[-^`{-~\u00a1\u00bf\u060c\u061b\u061f]) ?")

@@ -36,7 +36,7 @@ CHECKLIST = """{code} ({name}) is in the site; it shows {fallback} for all that 
   4. a chapter: docs/{code}/<the same path>.md, with the same ids, code and quizzes
   5. docs/_data/glossary.yml and docs/_data/quizzes/*.yml: a line '{code}:' beside the others
   6. tools/social_cards.py draws the picture of shared links; tools/subset_fonts.py has the letters
-  7. python -m dabt status says what is next; python -m dabt confirm what you compared
+  7. make status says what is next; make confirm NAME=… when you compared it
   8. when nothing is missing, remove 'fallback: {fallback}' from docs/_data/languages.yml
 Check with: make check, make build"""
 

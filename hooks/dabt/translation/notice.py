@@ -30,7 +30,9 @@ LINK = Markup('<a href="{href}" hreflang="{code}" lang="{code}" dir="{direction}
 class Reader:
     """Whom a page speaks to: the language, and the page in that language's tree.
 
-    `spoken` is the language of what is said of other languages: another one until it is written.
+    `tree` is the language whose folder serves the page: another one where it stands in for a
+    page that is not written. `spoken` is the language of what is said of other languages: the
+    reader's own once that is written.
     """
 
     language: str
@@ -38,6 +40,7 @@ class Reader:
     languages: Sequence[Language]
     ui: Ui
     spoken: str = ""
+    tree: str = ""
 
     def words(self, key: str, **values: object) -> str:
         """An interface string on translations, typeset for the language that it is in."""
@@ -60,7 +63,8 @@ class Reader:
         """A link to the same page in another language, in the name of that language."""
         by_code = {one.code: one for one in self.languages}
         other = by_code[code]
-        href = crossing_link(self.page, by_code[self.language], other, section)
+        here = by_code[self.tree or self.language]
+        href = crossing_link(self.page, here, other, section)
         return LINK.format(href=href, code=code, direction=other.direction, name=name or other.name)
 
 

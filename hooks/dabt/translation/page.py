@@ -23,7 +23,12 @@ def render_page(found: Survey, reader: Reader) -> str:
     table = Markup(
         '<table><thead><tr><th scope="col">{}</th>{}</tr></thead>\n<tbody>{}</tbody></table>'
     ).format(reader.words("page"), names, rows)
-    lists = Markup("\n").join(_todo(one.code, found, reader) for one in found.languages)
+    titles = {
+        unit.slug: unit.sides[reader.language].title
+        for unit in reversed(found.units)
+        if reader.language in unit.sides
+    }
+    lists = Markup("\n").join(_todo(one.code, found, titles, reader) for one in found.languages)
     shell = Markup('<div class="dabt-translation"{}>\n{}\n{}\n</div>')
     return str(shell.format(reader.attributes(), table, lists))
 
@@ -53,16 +58,19 @@ def _elsewhere(sides: Mapping[str, Side], reader: Reader) -> Markup:
     return PART.format(code, direction, to_html(side.title, code))
 
 
-def _todo(code: str, found: Survey, reader: Reader) -> Markup:
+def _todo(code: str, found: Survey, titles: Mapping[str, str], reader: Reader) -> Markup:
     todo = tasks(found, code)[:NEXT]
     words = reader.words("next" if todo else "done")
-    items = Markup("").join(Markup("<li>{}</li>").format(_task(one, reader)) for one in todo)
+    items = Markup("").join(
+        Markup("<li>{}</li>").format(_task(one, titles, reader)) for one in todo
+    )
     share = _percent(percent(found.of(code)), reader)
     head = Markup("<p><strong>{}</strong> · {} · {}</p>").format(_name(code, reader), share, words)
     return head + (Markup("\n<ul>{}</ul>").format(items) if todo else Markup(""))
 
 
-def _task(task: Task, reader: Reader) -> Markup:
+def _task(task: Task, titles: Mapping[str, str], reader: Reader) -> Markup:
+    """Return what to do, and where: the title of the page, then that of the section."""
     unit = task.entries[0].unit
     side = unit.sides.get(reader.language)
     if len(task.entries) > 1 or not side or not side.title:
@@ -70,7 +78,9 @@ def _task(task: Task, reader: Reader) -> Markup:
         what = Markup("<code>{}{}</code>").format(unit.slug, key)
     else:
         href = relative_link(reader.page, f"{unit.slug}.md", unit.key)
-        what = Markup('<a href="{}">{}</a>').format(href, to_html(side.title, reader.language))
+        names = dict.fromkeys((titles[unit.slug], side.title))
+        shown = Markup(" · ").join(to_html(name, reader.language) for name in names)
+        what = Markup('<a href="{}">{}</a>').format(href, shown)
     return Markup("{} · {}").format(reader.words(task.state), what)
 
 
