@@ -15,9 +15,9 @@ from pathlib import Path
 from dabt.course import read_course
 from dabt.problems import DabtError
 from dabt.translation.confirm import named
-from dabt.translation.diff import changed_words, confirmed_text
-from dabt.translation.sections import read_sections
+from dabt.translation.diff import changed_words, confirmed_text, section_text
 from dabt.translation.survey import Survey, Unit
+from dabt.translation.texts import texts_of
 from tools.environment import ROOT
 
 
@@ -43,19 +43,22 @@ def differences(found: Survey, unit: Unit, root: Path = ROOT) -> Iterator[str]:
         if mark == side.print:
             continue
         yield f"{side.file}:{side.line}: {unit.key}"
-        yield f"  {_words(unit, code, mark, root)}"
+        yield f"  {_words(found, unit, code, mark, root)}"
 
 
-def _words(unit: Unit, code: str, mark: str, root: Path) -> str:
-    if unit.slug.startswith("_data/"):
-        return "a text of a data file: see git diff"
-    path = f"docs/{code}/{unit.slug}.md"
-    before = confirmed_text(versions(path, root), unit.key, mark)
+def _words(found: Survey, unit: Unit, code: str, mark: str, root: Path) -> str:
+    path = (Path.cwd() / unit.sides[code].file).relative_to(root)
+    codes = [language.code for language in found.languages]
+
+    def read(source: str) -> str:
+        if unit.slug.startswith("_data/"):
+            return texts_of(source, path, codes).get(unit.key, {}).get(code, "")
+        return section_text(source, unit.key)
+
+    before = confirmed_text(map(read, versions(path.as_posix(), root)), mark)
     if before is None:
         return "the confirmed text is not in this history (git fetch --unshallow): read it whole"
-    sections = read_sections((root / path).read_text(encoding="utf-8-sig"))
-    after = next(section.text for section in sections if section.id == unit.key)
-    return changed_words(before, after)
+    return changed_words(before, read((root / path).read_text(encoding="utf-8-sig")))
 
 
 def main(names: list[str], root: Path = ROOT) -> int:

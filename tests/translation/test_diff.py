@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dabt.translation.diff import changed_words, confirmed_text
+from dabt.translation.diff import changed_words, confirmed_text, section_text
 from dabt.translation.fingerprint import fingerprint
-from dabt.translation.sections import read_sections
 from tools.translation_diff import main
 
 
@@ -34,11 +33,11 @@ def test_what_is_far_from_a_change_is_left_out():
 
 
 def test_the_confirmed_text_is_found_by_its_fingerprint():
-    old, older = "# A { #a }\n\nun deux\n", "# A { #a }\n\nun\n"
-    (section,) = read_sections(older)
-    mark = fingerprint(section.text)
-    assert confirmed_text(iter([old, older]), "a", mark) == section.text
-    assert confirmed_text(iter([old]), "a", mark) is None
+    pages = ["# A { #a }\n\nun deux\n", "# A { #a }\n\nun\n", "# B { #b }\n"]
+    texts = [section_text(page, "a") for page in pages]
+    assert confirmed_text(texts, fingerprint(texts[1])) == texts[1]
+    assert confirmed_text(texts[:1], fingerprint(texts[1])) is None
+    assert texts[2] == ""
 
 
 def git(root: Path, *arguments: str) -> None:
@@ -51,8 +50,9 @@ LANGUAGES = """- {code: ar, name: العربية, direction: rtl, default: true}
 """
 
 
-def test_the_command_reads_the_history(course, capsys):
+def test_the_command_reads_the_history(course, capsys, monkeypatch):
     root = course.docs.parent
+    monkeypatch.chdir(root)
     (course.docs / "_data/languages.yml").write_text(LANGUAGES)
     git(root, "init", "-q")
     git(root, "add", ".")
@@ -60,14 +60,18 @@ def test_the_command_reads_the_history(course, capsys):
     course.edit("fr/peft/lora.md", "Le produit", "La somme")
     git(root, "commit", "-qam", "b")
     course.edit("fr/peft/lora.md", "Un début", "Un beau début")
+    course.edit("_data/quizzes/lora.yml", "كم؟", "كم عددها؟")
     assert main(["peft/lora"], root) == 0
     told = capsys.readouterr().out
     assert "[-Le produit-] {+La somme+} de deux matrices." in told
     assert "{+beau+}" in told
+    assert main(["_data/quizzes/lora#rank"], root) == 0
+    assert "[-كم؟-] {+كم عددها؟+}" in capsys.readouterr().out
     assert main(["peft/lora#nex"], root) == 1
 
 
-def test_without_history_the_command_says_so(course, capsys):
+def test_without_history_the_command_says_so(course, capsys, monkeypatch):
+    monkeypatch.chdir(course.docs.parent)
     (course.docs / "_data/languages.yml").write_text(LANGUAGES)
     course.edit("fr/peft/lora.md", "Le produit", "La somme")
     assert main([], course.docs.parent) == 0

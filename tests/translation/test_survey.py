@@ -1,5 +1,7 @@
 """Whichever side changed makes the others lag; nothing else does."""
 
+import subprocess
+
 import pytest
 
 from dabt.problems import DabtError
@@ -184,15 +186,24 @@ def test_a_new_translation_makes_nobody_lag(spanish):
     assert spanish.open_in("peft/lora") == {f"es {key} confirm" for key in ("lora", "idea", "next")}
 
 
-def test_two_confirmations_of_different_sections_touch_different_lines(course):
-    """Between the lines that they change stands one that neither does: git merges them."""
-    course.edit("fr/peft/lora.md", "Le produit", "La somme")
-    before = (course.docs / "_data/translation/peft/lora.yml").read_text().splitlines()
-    course.confirm("peft/lora#idea")
-    after = (course.docs / "_data/translation/peft/lora.yml").read_text().splitlines()
-    changed = [n for n, (one, two) in enumerate(zip(before, after, strict=True)) if one != two]
-    assert len(changed) == 1
-    assert before[changed[0] + 1].endswith(":")
+def test_git_merges_the_confirmations_of_two_pull_requests(course, tmp_path):
+    record = course.docs / "_data/translation/peft/lora.yml"
+    names = {"base": record.read_text()}
+    for name, old, new, key in (
+        ("ours", "Le produit", "La somme", "idea"),
+        ("theirs", "Un début", "Un beau début", "lora"),
+    ):
+        record.write_text(names["base"])
+        course.edit("fr/peft/lora.md", old, new)
+        course.confirm(f"peft/lora#{key}")
+        names[name] = record.read_text()
+    for name, text in names.items():
+        (tmp_path / name).write_text(text)
+    command = ["git", "merge-file", "-p", *(tmp_path / one for one in ("ours", "base", "theirs"))]
+    merged = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert merged.returncode == 0
+    record.write_text(merged.stdout)
+    assert course.open() == set()
 
 
 def test_the_list_begins_with_what_misleads_a_reader(course):

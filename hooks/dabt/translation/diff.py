@@ -11,13 +11,14 @@ AROUND = 8
 WORD = re.compile(r"\S+")
 
 
-def confirmed_text(versions: Iterable[str], key: str, print_: str) -> str | None:
-    """Return the text of a section in the first version of its page that has a fingerprint."""
-    for version in versions:
-        for section in read_sections(version):
-            if section.id == key and fingerprint(section.text) == print_:
-                return section.text
-    return None
+def confirmed_text(texts: Iterable[str], mark: str) -> str | None:
+    """Return the first of the texts that a unit had which has a fingerprint."""
+    return next((text for text in texts if fingerprint(text) == mark), None)
+
+
+def section_text(page: str, key: str) -> str:
+    """Return the text of a section; empty where a version of the page did not have it."""
+    return next((one.text for one in read_sections(page) if one.id == key), "")
 
 
 def changed_words(before: str, after: str) -> str:

@@ -34,8 +34,17 @@ def slug_of(path: Path) -> str:
 def read_texts(path: Path, codes: Sequence[str]) -> dict[str, dict[str, tuple[int, str]]]:
     """Return unit → language → (line, text) of a data file; nothing where it cannot be read."""
     root, findings = yamlsource.read(path)
-    if root is None or findings.problems:
-        return {}
+    return {} if root is None or findings.problems else _units(root, path, codes)
+
+
+def texts_of(source: str, path: Path, codes: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return unit → language → text of what a data file once held."""
+    root = yamlsource.compose(source, yamlsource.Findings(path.as_posix()))
+    units = _units(root, path, codes) if root is not None else {}
+    return {key: {code: text for code, (_, text) in one.items()} for key, one in units.items()}
+
+
+def _units(root: Node, path: Path, codes: Sequence[str]) -> dict[str, dict[str, tuple[int, str]]]:
     if path.name.startswith("ui") and (own := own_language(path, codes)):
         leaves = own_strings(root).items()
         return {
