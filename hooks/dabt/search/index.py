@@ -103,10 +103,10 @@ class _Choice:
 
         What follows an article begins the word: after الوحدات, the و of وحدة is its own.
         """
-        known = set()
+        known, joining = set(), {prefix[0] for prefix in rules.raw["joined"]["prefixes"]}
         for word in set(all_words(parts)):
             article = not word.firm and _has_article(word.text, rules)
-            if article or word.text[0] not in rules.raw["joins"]:
+            if article or word.text[0] not in joining:
                 known.add(rules.readings(word.text)[0])
         return cls(rules, frozenset(known))
 
