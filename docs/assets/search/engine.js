@@ -145,10 +145,11 @@ const makeReader = (index, language, store) => {
     }),
   );
 
-  let families;
   const familyOf = (stem) => {
-    families ??= groupBy(stems.keys(), (rank) => language.family(stems[rank]));
-    return (families.get(language.family(stem)) ?? []).filter(sizeOf);
+    const name = language.family(stem);
+    const pattern = language.familyPattern(name);
+    const same = (rank) => pattern.test(stems[rank]) && language.family(stems[rank]) === name;
+    return [...stems.keys()].filter((rank) => same(rank) && sizeOf(rank));
   };
 
   const raise = (found, rank, weight) => found.set(rank, Math.max(weight, found.get(rank) ?? 0));

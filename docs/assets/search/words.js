@@ -100,6 +100,13 @@ export const makeWords = (rules) => {
     }
   };
 
+  /* A pattern that every stem of a family has, and few others: cheaper than all their families. */
+  const familyPattern = (name) => {
+    if (/^\p{Nd}/u.test(name)) return new RegExp(`^${name.replaceAll("0", "\\d+")}$`);
+    if (!ARABIC.test(name)) return new RegExp(`^${name}`);
+    return new RegExp([...name].join(`[${rules.family.arabic.weak}]*`));
+  };
+
   const sound = (folded) => {
     let arabic = folded;
     for (const [letters, heard] of rules.sound.latin) arabic = arabic.replaceAll(letters, heard);
@@ -116,6 +123,7 @@ export const makeWords = (rules) => {
     bareForms,
     readings,
     family,
+    familyPattern,
     sound,
     withoutDots,
     written: WRITTEN,
