@@ -107,15 +107,20 @@ class _Choice:
         for word in set(all_words(parts)):
             article = not word.firm and _has_article(word.text, rules)
             if article or word.text[0] not in joining:
-                known.add(rules.readings(word.text)[0])
+                known.add(_readings(word, rules)[0])
         return cls(rules, frozenset(known))
 
     def stem(self, word: Word) -> str:
         """The likeliest reading: the first one unless only a later one is sure."""
-        readings = self.rules.readings(word.text)
-        if word.firm and _has_article(word.text, self.rules):
-            readings = readings[1:] + readings[:1]
+        readings = _readings(word, self.rules)
         return next((one for one in readings if one in self.sure), readings[0])
+
+
+def _readings(word: Word, rules: Rules) -> tuple[str, ...]:
+    """The readings of a word; إلغاء begins with no article, whatever its letters."""
+    readings = rules.readings(word.text)
+    firm = word.firm and _has_article(word.text, rules)
+    return readings[1:] + readings[:1] if firm else readings
 
 
 def _has_article(folded: str, rules: Rules) -> bool:
