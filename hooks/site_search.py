@@ -5,6 +5,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 from dabt.directives import renderers
+from dabt.languages import direction
 from dabt.pages import path_in_tree
 from dabt.search.files import FOLDER, make_files, version
 from dabt.search.sections import read_page
@@ -20,6 +21,7 @@ def on_env(env, *, config, files):
             "" if file.url in (".", "./") else file.url,
             path_in_tree(Path(file.abs_src_path), docs).removesuffix(".md"),
             file.page.title,
+            direction(language),
         )
         for file in files.documentation_pages()
         if file.page and file.locale == language

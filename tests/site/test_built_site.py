@@ -1,14 +1,19 @@
 """The built site: every rule of our own check, and promises that only a build can show."""
 
+import gzip
 import re
 from collections.abc import Iterator
 
+import brotli
 import pytest
 
 from dabt.problems import report
 from dabt.sitecheck import RULES, Site
 from dabt.sitecheck.document import Document
 from dabt.sitecheck.site import Page
+
+LIGHT = 100_000
+LIGHT_STUB = 1_500
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__module__.rpartition(".")[2])
@@ -46,6 +51,22 @@ def lesson(page: Page) -> Iterator[str]:
     for text in document.texts:
         if not any(quiz.index <= text.parent < quiz.end for quiz in quizzes):
             yield text.content
+
+
+@pytest.mark.parametrize("language", ["ar", "fr"])
+def test_the_index_of_a_language_is_light(folder, language):
+    """Hosts that know no brotli send gzip, which is the larger of the two."""
+    (index,) = (folder / "assets/search").glob(f"{language}.*.json")
+    assert len(gzip.compress(index.read_bytes(), 6)) <= LIGHT
+
+
+def test_what_the_search_adds_to_every_page_is_light(folder):
+    """Its few lines of script, its button, and the dialog that they open."""
+    html = (folder / "about/index.html").read_text("utf-8")
+    parts = re.findall(r'<button[^>]*dabt-search-button.*?</button>|<dialog.*?</dialog>', html, re.S)
+    parts.append((folder / "assets/search.js").read_text("utf-8"))
+    assert len(parts) == 3
+    assert len(brotli.compress("".join(parts).encode())) <= LIGHT_STUB
 
 
 def answers(page: Page) -> Iterator[str]:

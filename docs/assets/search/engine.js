@@ -48,12 +48,16 @@ const groupBy = (items, key) => {
 /* The index unpacked. A word is known by its rank: its place among the sorted words. */
 const makeStore = (index) => {
   const stems = [];
+  const doubts = new Set();
   const starts = new Uint32Array(index.counts.length + 1);
   let before = "";
   for (const entry of index.words.split(" ")) {
     const size = numberOf(index.counts.charCodeAt(stems.length));
     starts[stems.length + 1] = starts[stems.length] + size;
-    before = before.slice(0, numberOf(entry.charCodeAt(0))) + entry.slice(1);
+    const doubtful = entry.endsWith("?");
+    const letters = entry.slice(1, doubtful ? -1 : undefined);
+    before = before.slice(0, numberOf(entry.charCodeAt(0))) + letters;
+    if (doubtful) doubts.add(before);
     stems.push(before);
   }
   const ranks = new Map(stems.map((stem, rank) => [stem, rank]));
@@ -78,6 +82,7 @@ const makeStore = (index) => {
     stems,
     ranks,
     sizeOf,
+    doubts,
     /* Whether a page has it; synonyms are known without being written anywhere. */
     isWritten: (stem) => ranks.has(stem) && sizeOf(ranks.get(stem)) > 0,
     rarity: (size) => Math.log(1 + (sections.length - size + 0.5) / (size + 0.5)),
@@ -121,7 +126,7 @@ const makeEar = (index, language, { stems }) => {
 
 /* Reads a query: its words, each with what it stands for in the index, and the terms it names. */
 const makeReader = (index, language, store) => {
-  const { stems, ranks, sizeOf, isWritten } = store;
+  const { stems, ranks, sizeOf, isWritten, doubts } = store;
   const soundsLike = makeEar(index, language, store);
 
   /* Names as their words' ranks, by the rank of the first one. */
@@ -140,10 +145,11 @@ const makeReader = (index, language, store) => {
     }),
   );
 
-  let families;
   const familyOf = (stem) => {
-    families ??= groupBy(stems.keys(), (rank) => language.family(stems[rank]));
-    return (families.get(language.family(stem)) ?? []).filter(sizeOf);
+    const name = language.family(stem);
+    const pattern = language.familyPattern(name);
+    const same = (rank) => pattern.test(stems[rank]) && language.family(stems[rank]) === name;
+    return [...stems.keys()].filter((rank) => same(rank) && sizeOf(rank));
   };
 
   const raise = (found, rank, weight) => found.set(rank, Math.max(weight, found.get(rank) ?? 0));
@@ -161,7 +167,8 @@ const makeReader = (index, language, store) => {
   /* A typed word with the ranks it stands for and their weights; `last` may be unfinished. */
   const expand = (folded, last) => {
     const readings = language.readings(folded);
-    const exact = readings.find(isWritten);
+    const written = readings.filter(isWritten);
+    const exact = written.find((one) => !doubts.has(one)) ?? written[0];
     const found = new Map();
     if (exact !== undefined) found.set(ranks.get(exact), 1);
     for (const reading of exact === undefined ? readings : [exact]) {
@@ -192,14 +199,14 @@ const makeReader = (index, language, store) => {
       const name = nameAt(synonyms, typed, at);
       if (!name) return;
       const weight = word.found.size ? SYNONYM : SYNONYM_ALONE;
-      const before = word.found.size;
-      for (const other of name.others) {
-        for (const rank of other.filter(sizeOf)) raise(word.found, rank, weight / other.length);
-        if (other.length === 1) word.names.push(other[0]);
-      }
-      if (word.found.size === before) return;
-      for (const { found } of words.slice(at + 1, at + name.words.length)) {
-        for (const [rank, value] of found) found.set(rank, value * REST_OF_EXPRESSION);
+      const others = name.others.filter((one) => one.every(sizeOf));
+      const single = others.filter((one) => one.length === 1).flat();
+      const instead = single.length ? single : (others[0] ?? []);
+      for (const rank of instead) raise(word.found, rank, weight);
+      word.names.push(...single);
+      for (const rest of instead.length ? words.slice(at + 1, at + name.words.length) : []) {
+        for (const [rank, value] of rest.found) rest.found.set(rank, value * REST_OF_EXPRESSION);
+        rest.explained = true;
       }
     });
   };
@@ -281,7 +288,7 @@ const makeReader = (index, language, store) => {
     addSynonyms(words);
     const named = findTerms(words);
     const inTerms = new Set(named.flatMap((one) => one.words));
-    for (const word of words) if (!word.found.size && !inTerms.has(word)) guess(word);
+    for (const word of words) if (!word.found.size && !word.explained && !inTerms.has(word)) guess(word);
     return { words, named };
   };
 };

@@ -152,8 +152,9 @@ export const makePanel = async (dialog, { file, index }) => {
     const name = element("span", "dabt-search__title", element("span", "dabt-search__path", bdi(title)));
     const part = (text) => name.append(" › ", bdi(text));
     if (heading) part(heading);
+    const option = element("a", "dabt-search__option", name);
     const excerpt = element("span", "dabt-search__excerpt");
-    const option = element("a", "dabt-search__option", name, excerpt);
+    if (heading !== undefined) option.append(excerpt);
     option.href = address;
     option.id = `dabt-result-${number}`;
     option.tabIndex = -1;

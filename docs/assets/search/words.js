@@ -41,8 +41,10 @@ export const makeWords = (rules) => {
     return [...bare].map((letter) => rules.fold[letter] ?? letter).join("");
   };
 
-  const saysSomething = (folded) =>
-    !stop.has(folded) && (folded.length > 1 || /\p{Nd}/u.test(folded));
+  const saysSomething = (folded) => {
+    if (folded.length === 1) return /\p{Nd}/u.test(folded);
+    return !stop.has(folded) && !(rules.joins.includes(folded[0]) && stop.has(folded.slice(1)));
+  };
 
   const words = (text) => (fold(text).match(WORD) ?? []).filter(saysSomething);
 
@@ -88,6 +90,7 @@ export const makeWords = (rules) => {
   const readings = (folded) => [...new Set(bareForms(folded).map(stem))];
 
   const family = (of) => {
+    if (/^\p{Nd}/u.test(of)) return of.replace(/\p{Nd}+/gu, "0");
     if (!ARABIC.test(of)) return end(of, latinFamily);
     let rest = (of.startsWith(lead[0]) && of.length > leave ? of.slice(1) : of).replace(weak, "");
     for (;;) {
@@ -95,6 +98,13 @@ export const makeWords = (rules) => {
       if (!prefix) return rest.length > 1 ? rest : of;
       rest = rest.slice(prefix.length);
     }
+  };
+
+  /* A pattern that every stem of a family has, and few others: cheaper than all their families. */
+  const familyPattern = (name) => {
+    if (/^\p{Nd}/u.test(name)) return new RegExp(`^${name.replaceAll("0", "\\d+")}$`);
+    if (!ARABIC.test(name)) return new RegExp(`^${name}`);
+    return new RegExp([...name].join(`[${rules.family.arabic.weak}]*`));
   };
 
   const sound = (folded) => {
@@ -113,6 +123,7 @@ export const makeWords = (rules) => {
     bareForms,
     readings,
     family,
+    familyPattern,
     sound,
     withoutDots,
     written: WRITTEN,

@@ -7,7 +7,7 @@ of a section, quantised. The rarity of a word follows from the number of its pos
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dabt.search.parts import Parts, Place, all_words, numbers_of, places, read_parts
@@ -55,7 +55,7 @@ def build_index(
         "pages": [_page_entry(page, texts) for page in pages],
         "concepts": [_concept_entry(one, numbers, choice, ranks) for one in concepts if one.places],
         "synonyms": [_keys(group, ranks) for group in groups],
-        **_packed(postings),
+        **_packed(postings, choice.sure),
     }
 
 
@@ -99,23 +99,28 @@ class _Choice:
 
     @classmethod
     def of(cls, parts: Iterable[Parts], rules: Rules) -> "_Choice":
-        """Stems that stand behind an article, or in words with one reading only.
+        """Stems behind an article, and of words that begin with no letter that joins.
 
         What follows an article begins the word: after الوحدات, the و of وحدة is its own.
         """
-        known = set()
+        known, joining = set(), {prefix[0] for prefix in rules.raw["joined"]["prefixes"]}
         for word in set(all_words(parts)):
-            readings = rules.readings(word.text)
-            if len(readings) == 1 or (not word.firm and _has_article(word.text, rules)):
-                known.add(readings[0])
+            article = not word.firm and _has_article(word.text, rules)
+            if article or word.text[0] not in joining:
+                known.add(_readings(word, rules)[0])
         return cls(rules, frozenset(known))
 
     def stem(self, word: Word) -> str:
         """The likeliest reading: the first one unless only a later one is sure."""
-        readings = self.rules.readings(word.text)
-        if word.firm and _has_article(word.text, self.rules):
-            readings = readings[1:] + readings[:1]
+        readings = _readings(word, self.rules)
         return next((one for one in readings if one in self.sure), readings[0])
+
+
+def _readings(word: Word, rules: Rules) -> tuple[str, ...]:
+    """The readings of a word; إلغاء begins with no article, whatever its letters."""
+    readings = rules.readings(word.text)
+    firm = word.firm and _has_article(word.text, rules)
+    return readings[1:] + readings[:1] if firm else readings
 
 
 def _has_article(folded: str, rules: Rules) -> bool:
@@ -148,10 +153,11 @@ def _mean(lengths: Iterable[int]) -> float:
     return sum(some) / len(some) if some else 1.0
 
 
-def _packed(postings: Postings) -> dict[str, str]:
+def _packed(postings: Postings, sure: Container[str]) -> dict[str, str]:
     """Words and postings as strings: one character a number, which compresses best.
 
-    words: sorted, each as the number of letters it shares with the one before, then the others.
+    words: sorted, each as the number of letters it shares with the one before, then the others; a
+    `?` behind a word that may be another one with a letter that joins, as بلغ may be ب + لغة.
     counts: postings of each word. steps: how far each posting is behind the one before it.
     impacts: the level of each posting, a digit.
     """
@@ -161,7 +167,8 @@ def _packed(postings: Postings) -> dict[str, str]:
             (at for at, (a, b) in enumerate(zip(stem, before, strict=False)) if a != b),
             min(len(stem), len(before)),
         )
-        words.append(f"{digit(shared)}{stem[shared:]}")
+        doubt = "?" if stem not in sure else ""
+        words.append(f"{digit(shared)}{stem[shared:]}{doubt}")
         counts.append(digit(len(postings[stem])))
         last = -1
         for number, impact in sorted(postings[stem].items()):

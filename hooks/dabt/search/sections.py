@@ -21,6 +21,11 @@ BLOCKS = frozenset(("p", "li", "td", "th", "tr", "dt", "dd", "div", "figcaption"
 BLOCKS |= {"blockquote", "table", "ul", "ol", "h1", "h2", "h3", "h4", "legend", "fieldset"}
 
 
+# Elements whose text runs from left to right in any text, and what stands for that in plain text.
+CODE = frozenset(("code", "kbd", "samp"))
+ISOLATE = ("\u2066", "\u2069")
+
+
 @dataclass(frozen=True)
 class Section:
     """A place that a result leads to. `text` is quoted in results, `code` is only found."""
@@ -71,9 +76,12 @@ def tidy(text: str) -> str:
     return re.sub(r"[ \t\r\n\f]+", " ", text).strip()
 
 
-def read_page(html: str, url: str, slug: str, title: str) -> Page:
-    """The page of some HTML content, without the parts of it that hold nothing."""
-    reader = _Reader()
+def read_page(html: str, url: str, slug: str, title: str, direction: str = "ltr") -> Page:
+    """The page of some HTML content, without the parts of it that hold nothing.
+
+    In a text from right to left, code is between marks that keep its own order in a quotation.
+    """
+    reader = _Reader(ISOLATE if direction == "rtl" else ("", ""))
     reader.feed(html)
     reader.close()
     read = [one.close() for one in reader.sections]
@@ -90,8 +98,9 @@ class _Tag:
 class _Reader(HTMLParser):
     """Reads HTML into sections; `open` are the elements around the place read."""
 
-    def __init__(self) -> None:
+    def __init__(self, isolate: tuple[str, str]) -> None:
         super().__init__(convert_charrefs=True)
+        self.isolate = isolate
         self.sections = [_Open()]
         self.open: list[_Tag] = []
         self.question: _Open | None = None
@@ -104,7 +113,11 @@ class _Reader(HTMLParser):
         role = self._role(tag, values)
         if tag in BLOCKS:
             self._add(" ")
+        if role == "code" and not (self.open and self.open[-1].role == "code"):
+            self.sections[-1].code.append(" ")
         self.open.append(_Tag(tag, role))
+        if tag in CODE:
+            self._add(self.isolate[0])
         if role == "heading" and tag in HEADINGS:
             self.sections.append(_Open(values.get("id", "")))
         elif role == "question" and tag == "fieldset":
@@ -120,6 +133,8 @@ class _Reader(HTMLParser):
             return "ask"
         if tag == "fieldset" and "data-question" in values and around == "quiz":
             return "question"
+        if around in ("question", "ask"):
+            return around
         if "dabt-quiz" in classes:
             # A part of a quiz, in a chapter, repeats questions of the quiz's own page.
             return "skip" if values.get("data-part") == "true" else "quiz"
@@ -134,6 +149,8 @@ class _Reader(HTMLParser):
         return "code" if tag == "pre" or "filename" in classes else around
 
     def handle_endtag(self, tag: str) -> None:
+        if tag in CODE:
+            self._add(self.isolate[1])
         for depth in range(len(self.open) - 1, -1, -1):
             if self.open[depth].name == tag:
                 if self.question and tag == "fieldset":
@@ -159,6 +176,6 @@ class _Reader(HTMLParser):
         elif role == "heading":
             section.title.append(data)
         elif role == "code":
-            section.code.append(data)
+            section.code.append(data.strip("".join(ISOLATE)))
         elif role not in ("skip", "question"):
             section.text.append(data)

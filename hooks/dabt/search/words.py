@@ -61,8 +61,11 @@ class Rules:
         )
 
     def says_something(self, folded: str) -> bool:
-        """Whether a folded word is indexed: no stop word, no lone Latin letter."""
-        return folded not in self.stop and (len(folded) > 1 or folded.isdigit())
+        """Whether a folded word is indexed: no lone letter, no stop word, even joined: بهذا."""
+        if len(folded) == 1:
+            return folded.isdigit()
+        joins = self.raw["joins"] if ARABIC.match(folded) else ""
+        return folded not in self.stop and not (folded[0] in joins and folded[1:] in self.stop)
 
     def readings(self, folded: str) -> tuple[str, ...]:
         """The stems that a word may have, the likeliest first: without its article, as it is, …"""
@@ -94,7 +97,9 @@ class Rules:
         return _end(bare, self.raw["arabic" if ARABIC.match(bare) else "latin"])
 
     def family(self, stem: str) -> str:
-        """What a stem shares with its broken plural, or a verb with its noun."""
+        """What a stem shares with its broken plural, a verb with its noun, 13B with 7B."""
+        if stem[0].isdigit():
+            return re.sub(r"\d+", "0", stem)
         if not ARABIC.match(stem):
             return _end(stem, self.raw["family"]["latin"])
         rule = self.raw["family"]["arabic"]
@@ -150,7 +155,7 @@ def _end(word: str, steps: Steps) -> str:
 def load_rules() -> Rules:
     """The rules of `rules.yml`."""
     raw = yaml.safe_load(RULES.read_text(encoding="utf-8"))
-    stop = {code: words.split() for code, words in raw["stop"].items()}
     letters = {ord(one): instead for one, instead in raw["fold"].items()}
-    every = frozenset(word for words in stop.values() for word in words)
-    return Rules({**raw, "stop": sorted(every)}, letters, every)
+    fold = Rules(raw, letters, frozenset()).fold
+    stop = frozenset(fold(word) for words in raw["stop"].values() for word in words.split())
+    return Rules({**raw, "stop": sorted(stop)}, letters, stop)
