@@ -7,6 +7,9 @@ ADDRESS ?= 127.0.0.1:8000
 STAGES ?=
 # A page, or one of its sections: NAME='peft/lora#alpha'; of a language: NAME=Español CODE=es.
 NAME ?=
+# Where `make newest` writes what failed; what `make issue` reads, for the issue of this title.
+REPORT ?=
+TITLE ?=
 CODE ?=
 # UNCHANGED=1: what changed was a typo, the other languages need not follow.
 UNCHANGED ?=
@@ -14,7 +17,7 @@ SITE := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python serve build check test format clean status diff confirm new
+.PHONY: help python serve build check test format clean status diff confirm newest issue new
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +61,12 @@ confirm: python ## you read it in each language: they teach the same (NAME='peft
 new: python ## add a language (CODE=es NAME=Español)
 	@$(PYTHON) -m tools.environment site
 	@PYTHONPATH=hooks $(SITE) -m dabt new "$(CODE)" --name "$(NAME)"
+
+newest: python ## run the programs on the newest libraries instead of the pinned ones (REPORT=file)
+	@$(PYTHON) -m tools.newest $(if $(REPORT),--report "$(REPORT)")
+
+issue: python ## bring the one issue of a subject in line with a report (TITLE=… REPORT=file)
+	@$(PYTHON) -m tools.standing_issue "$(TITLE)" "$(REPORT)"
 
 clean: ## remove what was built and every cache; the environments stay
 	rm -rf site .build .pytest_cache .ruff_cache .rumdl_cache .hypothesis test-results

@@ -42,6 +42,14 @@ ENVIRONMENTS = {
         "requirements-dev.txt",
         "2 to 5 minutes",
     ),
+    # Its requirements are those of the examples without their versions: tools/newest.py.
+    "newest": Environment(
+        ".venv-newest",
+        (".build/newest.txt",),
+        ("pytest", "pytest-xdist"),
+        "requirements-dev.txt",
+        "5 to 10 minutes",
+    ),
 }
 
 

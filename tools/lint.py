@@ -26,6 +26,20 @@ def commands() -> dict[str, list[str]]:
             *(*python, "check_jsonschema", "--quiet", "--schemafile", str(QUIZ_SCHEMA)),
             *_names("docs/_data/quizzes/*.yml"),
         ],
+        "workflows against their schema": [
+            *(
+                *python,
+                "check_jsonschema",
+                "--quiet",
+                "--builtin-schema",
+                "vendor.github-workflows",
+            ),
+            *_names(".github/workflows/*.yml"),
+        ],
+        "rights of workflows": [
+            *(str(Path(sys.executable).with_name("zizmor")), "--offline", "--quiet"),
+            *_names(".github/workflows/*.yml"),
+        ],
         "invisible characters": [*python, "tools.text_lint"],
         "contrast of colours": [*python, "tools.contrast"],
         "data of the course": [*python, "dabt", "check"],
