@@ -1,4 +1,4 @@
-"""Workflows do only what `make` can do here, run pinned actions, and hold no right they need not."""
+"""Workflows do only what `make` can do here, run pinned actions, hold no right they need not."""
 
 import re
 
