@@ -12,7 +12,8 @@ from dabt.pages import Page
 from dabt.problems import Problem
 from dabt.yamlsource import QUOTE, Findings, compose
 
-NEEDED = ("title", "description")
+NEEDED = ("title",)
+TEXTS = (*NEEDED, "description")
 
 
 def check_front_matter(page: Page) -> Iterator[Problem]:
@@ -38,8 +39,10 @@ def _check_values(root: object, file: str) -> Iterator[Problem]:
         yield Problem(file, 2, 1, message, "front-matter", f"write\n{_model()}")
         return
     values = {key.value: value for key, value in root.value if isinstance(key, ScalarNode)}
-    for name in NEEDED:
+    for name in TEXTS:
         value = values.get(name)
+        if value is None and name not in NEEDED:
+            continue
         if value is None:
             message, mend = f"the front matter has no '{name}'", f"add '{name}: …'"
             yield Problem(file, 1, 1, message, "front-matter", mend)
@@ -49,4 +52,4 @@ def _check_values(root: object, file: str) -> Iterator[Problem]:
 
 
 def _model() -> str:
-    return "---\n" + "\n".join(f"{name}: …" for name in NEEDED) + "\n---"
+    return "---\n" + "\n".join(f"{name}: …" for name in TEXTS) + "\n---"

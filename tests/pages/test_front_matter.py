@@ -22,7 +22,8 @@ def test_a_good_one_is_accepted():
     ("text", "expected"),
     [
         ("# LoRA\n", []),
-        ("---\ntitle: x\n---\n# x\n", [(1, "front-matter")]),
+        ("---\ntitle: x\n---\n# x\n", []),
+        ("---\ndescription: x\n---\n# x\n", [(1, "front-matter")]),
         ("---\ntitle: ''\ndescription: y\n---\n# x\n", [(2, "front-matter")]),
         ("---\ntitle: [x]\ndescription: y\n---\n# x\n", [(2, "front-matter")]),
         ("---\n- title\n---\n# x\n", [(2, "front-matter")]),
