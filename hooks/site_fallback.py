@@ -30,13 +30,13 @@ def on_files(files, *, config):
 # After the lines under sections that lag.
 @event_priority(-50)
 def on_page_content(html, *, page, config, files):
-    """Mark the language of the page; leave the page to its original in search engines."""
+    """Mark the language of the page; search engines are sent to its original."""
     language, written = config.plugins["i18n"].current_language, page.file.locale
     if written == language:
         return html
     course = renderers(config.markdown_extensions)["translation"].course
     reader = course.reader(language, page.file.norm_src_uri)
-    page.meta |= {"search": {"exclude": True}, "source": f"{written}/{reader.page}"}
+    page.meta["source"] = f"{written}/{reader.page}"
     page.title = page.meta["title"] = mark_contents(page.title, page.toc, written)
     if config.site_url:
         page.canonical_url = config.site_url + served(reader.page, course.language(written))

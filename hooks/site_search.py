@@ -26,7 +26,8 @@ def on_env(env, *, config, files):
         for file in files.documentation_pages()
         if file.page and file.locale == language
     ]
-    found = make_files(pages, course.glossary, course.synonyms, course.ui, language)
+    glossary = course.glossary_in(language)
+    found = make_files(pages, glossary, course.synonyms, course.ui, language)
     for path, content in found.contents.items():
         files.append(File.generated(config, path, content=content))
     env.globals["dabt_search"] = {"index": found.index, "version": version(docs / FOLDER)}

@@ -5,6 +5,7 @@ python -m dabt status [--all]                 # what to translate or to review n
 python -m dabt confirm peft/lora#alpha        # read in all languages: they teach the same
 python -m dabt confirm --all                  # the whole course
 python -m dabt confirm --unchanged peft/lora  # what changed was a typo: nothing to follow
+python -m dabt new es --name Español          # add a language
 """
 
 import argparse

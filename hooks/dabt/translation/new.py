@@ -25,6 +25,7 @@ PARTIAL = """{{#- The theme has no strings in this language: what is not here is
 """
 PAGE = """---
 title: {site}
+description: {site} · {name}
 ---
 
 # {site} {{ #{top} }}
@@ -107,7 +108,7 @@ def _files(root: Path, wanted: Wanted, languages: Sequence[Language]) -> Iterato
     yield root / MENU, insert_locale(menu, wanted, default)
     home = (root / "docs" / language.fallback / "index.md").read_text(encoding="utf-8")
     top = re.search(r"^# .*\{ *#([\w-]+)", home, re.MULTILINE)
-    page = PAGE.format(site=wanted.site, top=top[1] if top else "top")
+    page = PAGE.format(site=wanted.site, name=language.name, top=top[1] if top else "top")
     yield root / "docs" / language.code / "index.md", page
 
 
