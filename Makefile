@@ -5,6 +5,8 @@ PYTHON ?= python3
 ADDRESS ?= 127.0.0.1:8000
 # Stages of `make test` to run; empty: all (python3 -m tools.stages shows their names).
 STAGES ?=
+# Files for `make fix`; empty: all that readers read.
+FILES ?=
 # A page, or one of its sections: NAME='peft/lora#alpha'; of a language: NAME=Español CODE=es.
 NAME ?=
 # Where `make newest` writes what failed; what `make issue` reads, for the issue of this title.
@@ -17,7 +19,7 @@ SITE := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python serve build check test format clean status diff confirm newest issue new
+.PHONY: help python serve build check test format clean fix status diff confirm newest issue new
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +47,10 @@ test: python ## every check there is, installing what they need
 format: python ## rewrite Python in the one format
 	@$(PYTHON) -m tools.environment dev
 	@$(SITE) -m ruff format . && $(SITE) -m ruff check --fix .
+
+fix: python ## mend spaces, marks and digits in texts, where no judgement is needed (FILES=…)
+	@$(PYTHON) -m tools.environment site
+	@PYTHONPATH=hooks $(SITE) -m dabt fix $(FILES)
 
 status: python ## what to translate or to review next, in each language
 	@$(PYTHON) -m tools.environment site

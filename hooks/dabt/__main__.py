@@ -1,6 +1,7 @@
 """The command line, with PYTHONPATH=hooks.
 
 python -m dabt check                          # data files, pages, words
+python -m dabt fix [FILE ...]                 # mend spaces, marks and digits in texts
 python -m dabt status [--all]                 # what to translate or to review next
 python -m dabt confirm peft/lora#alpha        # read in all languages: they teach the same
 python -m dabt confirm --all                  # the whole course
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from dabt.course import Course, lint_course, lint_words, read_course
 from dabt.languages import Language, direction, load_languages
-from dabt.problems import DabtError, errors, report
+from dabt.problems import DabtError, errors, report, shown
+from dabt.text.check import fix_file, lint_texts, readable
 from dabt.translation.confirm import confirm as confirm_units
 from dabt.translation.new import Wanted, add_language, closest
 from dabt.translation.status import NEXT, render_chapters, render_status
@@ -26,6 +28,7 @@ def check(root: Path) -> int:
     course, problems = read_course(root / "docs")
     if not errors(problems):
         problems += (*lint_course(course), *lint_words(course, root / "docs"))
+        problems += lint_texts(root, course.languages)
     if problems:
         print(report(problems))
     count = sum(len(quiz.questions) for quiz in course.quizzes.values())
@@ -39,6 +42,21 @@ def check(root: Path) -> int:
     print(render_status(course.translation))
     print(f"dabt: {read}: {wrong} errors, {warned} warnings")
     return 1 if wrong else 0
+
+
+def fix(root: Path, files: list[Path]) -> int:
+    """Mend how texts are written, where no judgement is needed; the given files, or all."""
+    known = dict(readable(root, load_languages(root / "docs/_data/languages.yml")))
+    wanted = {path.resolve() for path in files}
+    changed = [
+        path
+        for path, codes in known.items()
+        if (not wanted or path.resolve() in wanted) and fix_file(path, codes)
+    ]
+    for path in changed:
+        print(f"mended: {shown(path)}")
+    print(f"fix: {len(changed)} files changed")
+    return 0
 
 
 def status(root: Path, everything: bool) -> int:
@@ -94,6 +112,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     checking = commands.add_parser("check", help="check the data files and pages of the course")
+    fixing = commands.add_parser("fix", help="mend how texts are written, where that is plain")
+    fixing.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: all")
     telling = commands.add_parser("status", help="what to translate or to review next")
     telling.add_argument("--all", action="store_true", help="all tasks, not the next five")
     confirming = commands.add_parser("confirm", help="say that the languages teach the same")
@@ -111,10 +131,12 @@ def main(arguments: list[str] | None = None) -> int:
     adding.add_argument("--dir", choices=("ltr", "rtl"), help="default: that of the language")
     adding.add_argument("--fallback", default="", help="shown for what it lacks")
     adding.add_argument("--site-name", default="Dabt", help="the course in this language")
-    for one in (checking, telling, confirming, adding):
+    for one in (checking, fixing, telling, confirming, adding):
         one.add_argument("--root", type=Path, default=Path(), help="the project's folder")
     chosen = parser.parse_args(arguments)
     try:
+        if chosen.command == "fix":
+            return fix(chosen.root, chosen.files)
         if chosen.command == "status":
             return status(chosen.root, chosen.all)
         if chosen.command == "confirm":

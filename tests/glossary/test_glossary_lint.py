@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dabt.glossary.lint import lint_prose
-from dabt.glossary.prose import Prose, markdown_prose, yaml_prose
+from dabt.text.prose import Prose, markdown_prose, yaml_prose
 
 STOPPED = [
     ("ar", "في التخصيص الدقيق"), ("ar", "للتخصيص الدقيق"), ("ar", "وبالتخصيص الدقيق"),

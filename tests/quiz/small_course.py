@@ -59,7 +59,7 @@ questions:
         why: {fr: Elles changent., ar: تتغير.}
     explain: {fr: C'est tout., ar: هذا كل شيء.}
 """
-CHAPTER = "# LoRA\n\n## {title} {{ #idea }}\n\n::: quiz lora\n"
+CHAPTER = "# LoRA {{ #lora }}\n\n## {title} {{ #idea }}\n\n::: quiz lora\n"
 
 
 def write_course(root: Path) -> None:

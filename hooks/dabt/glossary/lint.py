@@ -6,9 +6,9 @@ from pathlib import Path
 
 from dabt.glossary.matching import exact, normalise, whole
 from dabt.glossary.model import Avoided, Glossary
-from dabt.glossary.prose import Prose, markdown_prose, yaml_prose
 from dabt.pages import Page
 from dabt.problems import Problem, shown
+from dabt.text.prose import Prose, markdown_prose, yaml_prose
 
 DATA = ("figures/*.yml", "quizzes/*.yml", "ui*.yml")
 

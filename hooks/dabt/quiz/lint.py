@@ -14,6 +14,7 @@ from dabt.problems import Problem
 from dabt.quiz.inline import blanked, code_spans, to_plain
 from dabt.quiz.model import TRUE, Location, Option, Question, Quiz, Text
 from dabt.quiz.order import LATIN_LETTERS, ordered_options
+from dabt.text.common import traps
 
 LONGEST_SHARE = 3  # the right option may be the longest in a third of the questions
 LONGEST_RUN = 3
@@ -25,13 +26,6 @@ COMMA_GROUPS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 OTHER_GROUPS = re.compile(r"(?<=\d)[,٬](?=\d{3}(?!\d))")
 # Arabic says one and two by the form of the noun (بايت، بايتان).
 SAID_IN_WORDS = frozenset({"1", "2"})
-BIDI_TRAPS = (
-    (re.compile(r"[~≈]\d[\w.]*"), "a sign before a number"),
-    (re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*"), "an option of a command"),
-    (re.compile(r"(?<!\w)\.[A-Za-z]\w*"), "a name that begins with a point"),
-    (re.compile(r"(?<![A-Za-z])[A-Za-z]\w*(?:\+\+|#)"), "a name that ends with a sign"),
-    (re.compile(r"\d[\d.,]*\s*[+*/×=<>−-]\s*\d[\d.,]*\s*=\s*\d[\d.,]*"), "a calculation"),
-)
 OPTION_LETTER = re.compile(
     r"(?:\b(?:réponses?|options?|choix|propositions?)\s+[A-H]\b)"
     r"|(?:(?:الخيار|الخيارات|الإجابة|الجواب|الاختيار)\s+[\"«(]?(?:[أبجدهوزح]|[A-H])(?!\w))",
@@ -200,15 +194,9 @@ def bidi(quiz: Quiz) -> Warnings:
         for language, words in text.items():
             if direction(language) == "ltr":
                 continue
-            for run, why in _traps(blanked(words, "code", "math")):
+            for _, run, why in traps(blanked(words, "code", "math")):
                 message = f"{name}: '{run}' in '{language}' is {why}, and may be shown reordered"
                 yield _warning(at, message, f"write `{run}` between backticks, or $…$")
-
-
-def _traps(words: str) -> Iterator[tuple[str, str]]:
-    for pattern, why in BIDI_TRAPS:
-        for match in pattern.finditer(words):
-            yield match[0].strip(), why
 
 
 def option_letter(quiz: Quiz) -> Warnings:

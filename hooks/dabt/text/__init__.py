@@ -1,0 +1,1 @@
+"""How texts are written: punctuation, digits, spaces, spelling traps, in each language."""
