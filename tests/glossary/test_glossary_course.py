@@ -29,7 +29,9 @@ def test_the_command_line_names_the_place_of_a_word(docs: Path, capsys):
     assert main(["check"]) == 0
     page = docs / "ar" / "peft" / "lora.md"
     page.write_text(page.read_text("utf-8") + "\nوللتخصيص الدقيق.\n", encoding="utf-8")
-    (docs.parent / "README.fr.md").write_text("# Dabt { #dabt }\n\nIl recompute 16\u00a0GB.\n", encoding="utf-8")
+    (docs.parent / "README.fr.md").write_text(
+        "# Dabt { #dabt }\n\nIl recompute 16\u00a0GB.\n", encoding="utf-8"
+    )
     assert main(["check"]) == 1
     told = [line for line in capsys.readouterr().out.split("\n") if "[term]" in line]
     assert told == [
