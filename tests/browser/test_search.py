@@ -122,3 +122,19 @@ def test_queries_find_their_pages(page: Page, site_address, site_folder, languag
     # and must not fail for it: what fails here is a search that has become worse.
     assert quality.three >= 0.94, missed
     assert quality.first >= 0.85, missed
+
+
+def test_axe_with_results(page: Page):
+    from test_axe import run_axe_on
+
+    page.goto("about/?q=lora")
+    expect(page.locator(f"{OPTION} mark").first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    assert run_axe_on(page)["violations"] == []
+
+
+def test_without_scripts_there_is_no_button_that_does_nothing(new_context):
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto("about/")
+    expect(page.locator(".md-header")).to_be_visible()
+    expect(page.locator(".dabt-search-button")).to_be_hidden()

@@ -29,6 +29,10 @@ const TITLED = 1;
 const FROM_PAGE = 0.3;
 /* How much less counts what holds few of the words asked for. */
 const COVER = 0.3;
+/* A long query that a section holds nearly whole is a quotation of it. */
+const QUOTED = 2;
+const QUOTED_WORDS = 6;
+const QUOTED_SHARE = 0.9;
 const KINDS = { chapter: 1, quiz: 0.6, glossary: 0.6, other: 0.85 };
 const MOST_SUGGESTED = 4;
 
@@ -353,8 +357,10 @@ export const makeEngine = (index, makeWords) => {
         scores.covered[page] += worthOf(word) / whole;
       });
     }
+    const long = words.length >= QUOTED_WORDS;
     held.forEach((share, section) => {
-      scores.ofSections[section] *= share && share ** COVER;
+      const quoted = long && share > QUOTED_SHARE ? QUOTED : 1;
+      scores.ofSections[section] *= share && quoted * share ** COVER;
     });
     named.forEach((one) => addTerm(one, whole, scores));
     return scores;
