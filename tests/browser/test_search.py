@@ -66,7 +66,7 @@ def test_escape_gives_the_focus_and_the_address_back(page: Page, site_address):
     page.keyboard.press("Escape")
     expect(page.locator(".dabt-search")).to_be_hidden()
     expect(button).to_be_focused()
-    assert page.url == f"{site_address}fr/about/"
+    expect(page).to_have_url(f"{site_address}fr/about/")
 
 
 def test_a_query_in_the_address_opens_the_search_and_the_other_language_is_offered(page: Page):
