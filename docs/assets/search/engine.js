@@ -120,11 +120,12 @@ const makeEar = (index, language, { stems }) => {
       concepts: groupBy(index.concepts, english),
     };
   };
-  return (folded) => {
+  return (folded, least = 3) => {
     heard ??= listen();
-    const key = language.sound(folded);
-    if (key.length < 2) return { ranks: [], concepts: [] };
-    return { ranks: heard.ranks.get(key) ?? [], concepts: heard.concepts.get(key) ?? [] };
+    const all = new Set(language.bareForms(folded).map(language.sound));
+    const keys = [...all].filter((key) => key.length >= least);
+    const known = (from) => keys.flatMap((key) => from.get(key) ?? []);
+    return { ranks: known(heard.ranks), concepts: known(heard.concepts) };
   };
 };
 
@@ -227,27 +228,48 @@ const makeReader = (index, language, store) => {
     return found.length ? found : findSpokenTerms(words);
   };
 
+  /* Up to three foreign words, as long as possible, that sound like a term, or like one word. */
   const findSpokenTerms = (words) => {
     const foreign = (one) => one.exact === undefined && language.ARABIC.test(one.folded);
     for (let size = Math.min(3, words.length); size; size--) {
       for (let at = 0; at + size <= words.length; at++) {
         const part = words.slice(at, at + size);
         if (!part.every(foreign)) continue;
-        const [heard] = soundsLike(part.map((one) => one.folded).join("")).concepts;
-        if (heard) return [{ places: heard[2], words: part }];
+        const { ranks: alike, concepts } = soundsLike(part.map((one) => one.folded).join(""));
+        if (concepts.length) return [{ places: concepts[0][2], words: part }];
+        if (size > 1 && alike.length) hear(part, alike);
       }
     }
     return [];
   };
 
-  /* What is left for a word that nothing stands for: its sound, then a letter mistyped. */
+  const hear = (part, alike) => {
+    for (const word of part) {
+      word.found.clear();
+      word.explained = true;
+    }
+    for (const rank of alike) part[0].found.set(rank, GUESSED);
+  };
+
+  /* What is left for a word that nothing stands for: its sound, then a letter mistyped, then a
+     sound of two consonants, which many words have. */
   const guess = (word) => {
     const { folded, found } = word;
     const arabic = language.ARABIC.test(folded);
-    for (const rank of arabic ? soundsLike(folded).ranks : []) found.set(rank, GUESSED);
-    if (found.size || folded.length < SHORTEST_GUESSED || /\d/.test(folded)) return;
-    const bare = language.bareForms(folded).filter((one) => one.length >= SHORTEST_GUESSED);
-    const typed = [...new Set([...bare, ...word.readings])].filter((one) => one.length > 2);
+    const listen = (least) => {
+      for (const rank of soundsLike(folded, least).ranks) found.set(rank, GUESSED);
+    };
+    if (arabic) listen(folded.length > SHORTEST_GUESSED ? 3 : 2);
+    if (!found.size) guessLetters(word, arabic);
+    if (arabic && !found.size) listen(2);
+  };
+
+  const guessLetters = (word, arabic) => {
+    const { folded, found } = word;
+    if (folded.length < SHORTEST_GUESSED || /\d/.test(folded)) return;
+    const typed = [...new Set([...language.bareForms(folded), ...word.readings])].filter(
+      (one) => one.length >= SHORTEST_GUESSED,
+    );
     const undotted = typed.map(language.withoutDots);
     /* A slip in the article itself: ادلمج. */
     const article = arabic && !language.articleOf(folded) ? "ال" : "";
