@@ -424,27 +424,35 @@ export const makeEngine = (index, makeWords) => {
     }
     const weightOf = (folded) =>
       Math.max(...language.readings(folded).map((one) => weights.get(ranks.get(one)) ?? 0));
+    const seen = new Map();
+    const mark = (written) => {
+      const best = Math.max(0, ...language.words(written).map(weightOf));
+      return best >= CLEARLY ? 2 : Math.ceil(best);
+    };
     return {
       results: understood.words.length ? order(score(understood)) : [],
       guessed: understood.words.some((word) => word.guessed),
       marks: (written) => {
-        const best = Math.max(0, ...language.words(written).map(weightOf));
-        return best >= CLEARLY ? 2 : Math.ceil(best);
+        if (!seen.has(written)) seen.set(written, mark(written));
+        return seen.get(written);
       },
     };
   };
 
+  /* Terms, by either name, and titles, folded. */
+  let offers;
+  const foldOffers = () => [
+    ...index.concepts.flatMap(([name, english]) => [[name, name], [name, english]]),
+    ...pages.map(({ title }) => [title, title]),
+  ].map(([name, by]) => [name, ` ${language.fold(by)}`]);
+
   /* Terms and titles in which a word begins as what is typed. */
   const suggest = (query) => {
-    const wanted = language.fold(query).trim();
-    if (wanted.length < 2) return [];
-    const begins = (name) => {
-      const folded = language.fold(name);
-      return folded !== wanted && ` ${folded}`.includes(` ${wanted}`);
-    };
-    const terms = index.concepts.filter(([name, english]) => begins(name) || begins(english));
-    const found = [...terms.map(([name]) => name), ...pages.map((page) => page.title).filter(begins)];
-    return [...new Set(found)].slice(0, MOST_SUGGESTED);
+    const wanted = ` ${language.fold(query).trim()}`;
+    if (wanted.length < 3) return [];
+    offers ??= foldOffers();
+    const found = offers.filter(([, folded]) => folded !== wanted && folded.includes(wanted));
+    return [...new Set(found.map(([name]) => name))].slice(0, MOST_SUGGESTED);
   };
 
   return { pages, sections, search, suggest, written: language.written };

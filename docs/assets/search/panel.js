@@ -208,7 +208,8 @@ export const makePanel = async (dialog, { file, index }) => {
     field.setAttribute("aria-expanded", String(shown.length > 0));
     list.scrollTop = 0;
     choose(-1);
-    showTerms(query);
+    /* Results first. */
+    setTimeout(() => field.value.trim() === query && showTerms(query));
     if (!query) status.replaceChildren(dialog.dataset.hint);
     else if (!shown.length) status.replaceChildren(strings.none, ...otherLanguages(query));
     else status.replaceChildren(answer.guessed ? `${strings.guessed} ` : "", count(shown.length));
