@@ -66,7 +66,7 @@ def test_escape_gives_the_focus_and_the_address_back(page: Page, site_address):
     page.keyboard.press("Escape")
     expect(page.locator(".dabt-search")).to_be_hidden()
     expect(button).to_be_focused()
-    assert page.url == f"{site_address}fr/about/"
+    expect(page).to_have_url(f"{site_address}fr/about/")
 
 
 def test_a_query_in_the_address_opens_the_search_and_the_other_language_is_offered(page: Page):
@@ -122,3 +122,19 @@ def test_queries_find_their_pages(page: Page, site_address, site_folder, languag
     # and must not fail for it: what fails here is a search that has become worse.
     assert quality.three >= 0.94, missed
     assert quality.first >= 0.85, missed
+
+
+def test_axe_with_results(page: Page):
+    from test_axe import run_axe_on
+
+    page.goto("about/?q=lora")
+    expect(page.locator(f"{OPTION} mark").first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    assert run_axe_on(page)["violations"] == []
+
+
+def test_without_scripts_there_is_no_button_that_does_nothing(new_context):
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto("about/")
+    expect(page.locator(".md-header")).to_be_visible()
+    expect(page.locator(".dabt-search-button")).to_be_hidden()

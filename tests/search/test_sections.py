@@ -56,6 +56,13 @@ def test_questions_that_a_chapter_repeats_are_those_of_the_quiz():
     assert sections(f'<h1 id="b">T</h1>{QUIZ.format(part="true")}') == (Section("b", "T"),)
 
 
+def test_a_box_is_found_by_its_title_and_leads_to_its_section():
+    box = "<details><summary>It fails</summary><p>why</p></details>"
+    html = f'<h1 id="b">T</h1><h2 id="mistakes">Mistakes</h2>{box}{box}<p>more</p>'
+    box = Section("mistakes", "It fails", "why", kind="box")
+    assert sections(html)[1:] == (Section("mistakes", "Mistakes", "more"), box, box)
+
+
 def test_code_keeps_its_own_direction_in_an_arabic_text():
     assert (
         sections('<h1 id="b">T</h1><p>ا <code>--x</code></p>', "rtl")[0].text == "ا \u2066--x\u2069"

@@ -29,6 +29,10 @@ const TITLED = 1;
 const FROM_PAGE = 0.3;
 /* How much less counts what holds few of the words asked for. */
 const COVER = 0.3;
+/* A long query that a section holds nearly whole is a quotation of it. */
+const QUOTED = 2;
+const QUOTED_WORDS = 6;
+const QUOTED_SHARE = 0.9;
 const KINDS = { chapter: 1, quiz: 0.6, glossary: 0.6, other: 0.85 };
 const MOST_SUGGESTED = 4;
 
@@ -116,11 +120,12 @@ const makeEar = (index, language, { stems }) => {
       concepts: groupBy(index.concepts, english),
     };
   };
-  return (folded) => {
+  return (folded, least = 3) => {
     heard ??= listen();
-    const key = language.sound(folded);
-    if (key.length < 2) return { ranks: [], concepts: [] };
-    return { ranks: heard.ranks.get(key) ?? [], concepts: heard.concepts.get(key) ?? [] };
+    const all = new Set(language.bareForms(folded).map(language.sound));
+    const keys = [...all].filter((key) => key.length >= least);
+    const known = (from) => keys.flatMap((key) => from.get(key) ?? []);
+    return { ranks: known(heard.ranks), concepts: known(heard.concepts) };
   };
 };
 
@@ -223,27 +228,48 @@ const makeReader = (index, language, store) => {
     return found.length ? found : findSpokenTerms(words);
   };
 
+  /* Up to three foreign words, as long as possible, that sound like a term, or like one word. */
   const findSpokenTerms = (words) => {
     const foreign = (one) => one.exact === undefined && language.ARABIC.test(one.folded);
     for (let size = Math.min(3, words.length); size; size--) {
       for (let at = 0; at + size <= words.length; at++) {
         const part = words.slice(at, at + size);
         if (!part.every(foreign)) continue;
-        const [heard] = soundsLike(part.map((one) => one.folded).join("")).concepts;
-        if (heard) return [{ places: heard[2], words: part }];
+        const { ranks: alike, concepts } = soundsLike(part.map((one) => one.folded).join(""));
+        if (concepts.length) return [{ places: concepts[0][2], words: part }];
+        if (size > 1 && alike.length) hear(part, alike);
       }
     }
     return [];
   };
 
-  /* What is left for a word that nothing stands for: its sound, then a letter mistyped. */
+  const hear = (part, alike) => {
+    for (const word of part) {
+      word.found.clear();
+      word.explained = true;
+    }
+    for (const rank of alike) part[0].found.set(rank, GUESSED);
+  };
+
+  /* What is left for a word that nothing stands for: its sound, then a letter mistyped, then a
+     sound of two consonants, which many words have. */
   const guess = (word) => {
     const { folded, found } = word;
     const arabic = language.ARABIC.test(folded);
-    for (const rank of arabic ? soundsLike(folded).ranks : []) found.set(rank, GUESSED);
-    if (found.size || folded.length < SHORTEST_GUESSED || /\d/.test(folded)) return;
-    const bare = language.bareForms(folded).filter((one) => one.length >= SHORTEST_GUESSED);
-    const typed = [...new Set([...bare, ...word.readings])].filter((one) => one.length > 2);
+    const listen = (least) => {
+      for (const rank of soundsLike(folded, least).ranks) found.set(rank, GUESSED);
+    };
+    if (arabic) listen(folded.length > SHORTEST_GUESSED ? 3 : 2);
+    if (!found.size) guessLetters(word, arabic);
+    if (arabic && !found.size) listen(2);
+  };
+
+  const guessLetters = (word, arabic) => {
+    const { folded, found } = word;
+    if (folded.length < SHORTEST_GUESSED || /\d/.test(folded)) return;
+    const typed = [...new Set([...language.bareForms(folded), ...word.readings])].filter(
+      (one) => one.length >= SHORTEST_GUESSED,
+    );
     const undotted = typed.map(language.withoutDots);
     /* A slip in the article itself: ادلمج. */
     const article = arabic && !language.articleOf(folded) ? "ال" : "";
@@ -353,8 +379,10 @@ export const makeEngine = (index, makeWords) => {
         scores.covered[page] += worthOf(word) / whole;
       });
     }
+    const long = words.length >= QUOTED_WORDS;
     held.forEach((share, section) => {
-      scores.ofSections[section] *= share && share ** COVER;
+      const quoted = long && share > QUOTED_SHARE ? QUOTED : 1;
+      scores.ofSections[section] *= share && quoted * share ** COVER;
     });
     named.forEach((one) => addTerm(one, whole, scores));
     return scores;
@@ -396,27 +424,35 @@ export const makeEngine = (index, makeWords) => {
     }
     const weightOf = (folded) =>
       Math.max(...language.readings(folded).map((one) => weights.get(ranks.get(one)) ?? 0));
+    const seen = new Map();
+    const mark = (written) => {
+      const best = Math.max(0, ...language.words(written).map(weightOf));
+      return best >= CLEARLY ? 2 : Math.ceil(best);
+    };
     return {
       results: understood.words.length ? order(score(understood)) : [],
       guessed: understood.words.some((word) => word.guessed),
       marks: (written) => {
-        const best = Math.max(0, ...language.words(written).map(weightOf));
-        return best >= CLEARLY ? 2 : Math.ceil(best);
+        if (!seen.has(written)) seen.set(written, mark(written));
+        return seen.get(written);
       },
     };
   };
 
+  /* Terms, by either name, and titles, folded. */
+  let offers;
+  const foldOffers = () => [
+    ...index.concepts.flatMap(([name, english]) => [[name, name], [name, english]]),
+    ...pages.map(({ title }) => [title, title]),
+  ].map(([name, by]) => [name, ` ${language.fold(by)}`]);
+
   /* Terms and titles in which a word begins as what is typed. */
   const suggest = (query) => {
-    const wanted = language.fold(query).trim();
-    if (wanted.length < 2) return [];
-    const begins = (name) => {
-      const folded = language.fold(name);
-      return folded !== wanted && ` ${folded}`.includes(` ${wanted}`);
-    };
-    const terms = index.concepts.filter(([name, english]) => begins(name) || begins(english));
-    const found = [...terms.map(([name]) => name), ...pages.map((page) => page.title).filter(begins)];
-    return [...new Set(found)].slice(0, MOST_SUGGESTED);
+    const wanted = ` ${language.fold(query).trim()}`;
+    if (wanted.length < 3) return [];
+    offers ??= foldOffers();
+    const found = offers.filter(([, folded]) => folded !== wanted && folded.includes(wanted));
+    return [...new Set(found.map(([name]) => name))].slice(0, MOST_SUGGESTED);
   };
 
   return { pages, sections, search, suggest, written: language.written };

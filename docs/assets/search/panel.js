@@ -173,14 +173,15 @@ export const makePanel = async (dialog, { file, index }) => {
     return (strings.count[rule] ?? strings.count.other).replace("{count}", number);
   };
 
-  const otherLanguage = (query) => {
-    const link = document.querySelector("a[data-dabt-switch]");
-    if (!link) return [];
-    const address = new URL(link.href);
-    address.searchParams.set("q", query);
-    const other = element("a", "", strings.other);
-    other.href = address;
-    return [" ", other];
+  const otherLanguages = (query) => {
+    const links = [...document.querySelectorAll("a[data-dabt-switch]")].map((link) => {
+      const address = new URL(link.href);
+      address.searchParams.set("q", query);
+      const other = element("a", "", link.textContent);
+      [other.href, other.lang, other.hreflang] = [address, link.lang, link.hreflang];
+      return other;
+    });
+    return links.length ? [" ", strings.other, ...links.flatMap((link) => [" ", link])] : [];
   };
 
   const showTerms = (query) => {
@@ -207,9 +208,10 @@ export const makePanel = async (dialog, { file, index }) => {
     field.setAttribute("aria-expanded", String(shown.length > 0));
     list.scrollTop = 0;
     choose(-1);
-    showTerms(query);
+    /* Results first. */
+    setTimeout(() => field.value.trim() === query && showTerms(query));
     if (!query) status.replaceChildren(dialog.dataset.hint);
-    else if (!shown.length) status.replaceChildren(strings.none, ...otherLanguage(query));
+    else if (!shown.length) status.replaceChildren(strings.none, ...otherLanguages(query));
     else status.replaceChildren(answer.guessed ? `${strings.guessed} ` : "", count(shown.length));
   };
 

@@ -90,6 +90,7 @@ export const makeWords = (rules) => {
   const readings = (folded) => [...new Set(bareForms(folded).map(stem))];
 
   const family = (of) => {
+    if (/^\p{Nd}+$/u.test(of)) return of;
     if (/^\p{Nd}/u.test(of)) return of.replace(/\p{Nd}+/gu, "0");
     if (!ARABIC.test(of)) return end(of, latinFamily);
     let rest = (of.startsWith(lead[0]) && of.length > leave ? of.slice(1) : of).replace(weak, "");
@@ -102,6 +103,7 @@ export const makeWords = (rules) => {
 
   /* A pattern that every stem of a family has, and few others: cheaper than all their families. */
   const familyPattern = (name) => {
+    if (/^\p{Nd}+$/u.test(name)) return new RegExp(`^${name}$`);
     if (/^\p{Nd}/u.test(name)) return new RegExp(`^${name.replaceAll("0", "\\d+")}$`);
     if (!ARABIC.test(name)) return new RegExp(`^${name}`);
     return new RegExp([...name].join(`[${rules.family.arabic.weak}]*`));

@@ -28,6 +28,8 @@ SATURATION = 1.6
 # What every chapter has around its lesson names its subjects without teaching them.
 AROUND = frozenset(("goals", "prerequisites", "key-points", "quick-check", "next"))
 AROUND_WEIGHT = 0.5
+# A box has few words, which would count for much.
+BOX_WEIGHT = 0.5
 LEVELS = 7
 Postings = Mapping[str, Mapping[int, int]]
 
@@ -138,7 +140,7 @@ def _postings(found: Sequence[Place], parts: Sequence[Parts], choice: _Choice) -
     postings: dict[str, dict[int, int]] = defaultdict(dict)
     for number, one in enumerate(parts):
         weights: Counter[str] = Counter()
-        share = AROUND_WEIGHT if found[number].section.id in AROUND else 1
+        share = _share(found[number].section)
         for part, (weight, normal) in PARTS.items():
             longer = 1 - normal + normal * len(one[part]) / lengths[part]
             for word in one[part]:
@@ -146,6 +148,10 @@ def _postings(found: Sequence[Place], parts: Sequence[Parts], choice: _Choice) -
         for stem, value in weights.items():
             postings[stem][number] = math.ceil(LEVELS * value / (value + SATURATION))
     return postings
+
+
+def _share(section: Section) -> float:
+    return BOX_WEIGHT if section.kind == "box" else AROUND_WEIGHT if section.id in AROUND else 1
 
 
 def _mean(lengths: Iterable[int]) -> float:

@@ -41,7 +41,10 @@ def places(pages: Iterable[Page]) -> tuple[Place, ...]:
 
 def numbers_of(found: Sequence[Place]) -> dict[str, int]:
     """The number of each section by `slug#section`; `slug#` is the section that opens a page."""
-    numbers = {place.key: number for number, place in enumerate(found)}
+    numbers: dict[str, int] = {}
+    for number, place in enumerate(found):
+        # A box has the id of its section, which comes first.
+        numbers.setdefault(place.key, number)
     return numbers | {f"{p.page.slug}#": number for number, p in enumerate(found) if p.opens}
 
 

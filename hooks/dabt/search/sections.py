@@ -1,4 +1,6 @@
-"""What a page holds for the search: its sections and quiz questions, as plain text.
+"""What a page holds for the search: sections, boxes in them and quiz questions, as plain text.
+
+A box that opens (a common mistake) is found by its own title, and leads to its section.
 
 Never in it: answers and their explanations (a quiz is its questions), hidden text, drawings, and
 what carries `data-search-exclude`. Code and outputs are kept apart: they are found, not quoted.
@@ -85,7 +87,7 @@ def read_page(html: str, url: str, slug: str, title: str, direction: str = "ltr"
     reader.feed(html)
     reader.close()
     read = [one.close() for one in reader.sections]
-    kept = tuple(one for one in read if one.id or one.text)
+    kept = tuple(one for one in read if one.title or one.text)
     return Page(url, slug, tidy(unescape(TAG.sub("", title))), kept)
 
 
@@ -102,6 +104,8 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.isolate = isolate
         self.sections = [_Open()]
+        # The section that text goes to, after those around it: a box is inside a section.
+        self.inside = [self.sections[0]]
         self.open: list[_Tag] = []
         self.question: _Open | None = None
 
@@ -114,14 +118,20 @@ class _Reader(HTMLParser):
         if tag in BLOCKS:
             self._add(" ")
         if role == "code" and not (self.open and self.open[-1].role == "code"):
-            self.sections[-1].code.append(" ")
+            self.inside[-1].code.append(" ")
         self.open.append(_Tag(tag, role))
         if tag in CODE:
             self._add(self.isolate[0])
         if role == "heading" and tag in HEADINGS:
-            self.sections.append(_Open(values.get("id", "")))
+            self._begin(_Open(values.get("id", "")), [])
+        elif tag == "details" and role != "skip":
+            self._begin(_Open(self.inside[-1].id, "box"), self.inside)
         elif role == "question" and tag == "fieldset":
             self.question = _Open(values["id"], "question")
+
+    def _begin(self, section: _Open, around: list[_Open]) -> None:
+        self.sections.append(section)
+        self.inside = [*around, section]
 
     def _role(self, tag: str, values: dict[str, str]) -> str:
         """What an element is for the search: what is around it comes first."""
@@ -144,7 +154,7 @@ class _Reader(HTMLParser):
             return "quiz"
         if classes & SKIPPED_CLASSES:
             return "skip"
-        if tag in HEADINGS and "id" in values:
+        if (tag in HEADINGS and "id" in values) or tag == "summary":
             return "heading"
         return "code" if tag == "pre" or "filename" in classes else around
 
@@ -155,6 +165,8 @@ class _Reader(HTMLParser):
             if self.open[depth].name == tag:
                 if self.question and tag == "fieldset":
                     self._close_question()
+                if tag == "details" and self.open[depth].role != "skip":
+                    self.inside = self.inside[:-1]
                 del self.open[depth:]
                 break
         if tag in BLOCKS:
@@ -162,7 +174,7 @@ class _Reader(HTMLParser):
 
     def _close_question(self) -> None:
         # Before the section that is open, which goes on behind the quiz.
-        self.sections.insert(len(self.sections) - 1, self.question)
+        self.sections.insert(self.sections.index(self.inside[-1]), self.question)
         self.question = None
 
     def handle_data(self, data: str) -> None:
@@ -170,7 +182,7 @@ class _Reader(HTMLParser):
 
     def _add(self, data: str) -> None:
         role = self.open[-1].role if self.open else ""
-        section = self.sections[-1]
+        section = self.inside[-1]
         if role == "ask" and self.question:
             self.question.title.append(data)
         elif role == "heading":

@@ -99,7 +99,7 @@ class Rules:
     def family(self, stem: str) -> str:
         """What a stem shares with its broken plural, a verb with its noun, 13B with 7B."""
         if stem[0].isdigit():
-            return re.sub(r"\d+", "0", stem)
+            return stem if stem.isdigit() else re.sub(r"\d+", "0", stem)
         if not ARABIC.match(stem):
             return _end(stem, self.raw["family"]["latin"])
         rule = self.raw["family"]["arabic"]
