@@ -76,6 +76,7 @@ def main() -> int:
     results = [passes(name, command) for name, command in commands().items()]
     # For information: what lags behind never fails a check.
     subprocess.run([sys.executable, "-m", "dabt", "status", "--all"], cwd=ROOT)
+    subprocess.run([sys.executable, "-m", "tools.spelling"], cwd=ROOT)
     print(f"lint: {sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if all(results) else 1
 
