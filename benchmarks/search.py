@@ -2,9 +2,11 @@
 
     python -m benchmarks.search                     # quality and cost
     python -m benchmarks.search --failing           # and each query that fails
+    python -m benchmarks.search --queries tests/search/unseen.tsv
     python -m benchmarks.search --growth 100 300 1000
 
-Quality: `tests/search/queries.tsv`, each query asked as a reader would type it. The theme's search
+Quality: `tests/search/queries.tsv`, or `unseen.tsv`, written by somebody who had not seen the rules
+and never used to change them; each query asked as a reader would type it. The theme's search
 has its default settings and the same pages, rendered by the same hooks; it answers a page in the
 other language, too, which is no answer here. Cost: the files that a first query needs, as brotli
 and as gzip, and the time from when they are there to the first result, the processor slowed down
@@ -36,7 +38,16 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 from benchmarks.site import FLAGS
 from tools.browser import find_chromium
 from tools.host import served
-from tools.search_quality import Found, Query, ask, index_of, measure, read_queries, slug_of
+from tools.search_quality import (
+    QUERIES,
+    Found,
+    Query,
+    ask,
+    index_of,
+    measure,
+    read_queries,
+    slug_of,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "hooks"))
@@ -121,6 +132,7 @@ def main() -> None:
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--failing", action="store_true", help="print the queries that fail")
+    parser.add_argument("--queries", type=Path, default=QUERIES, help="another set of queries")
     parser.add_argument("--growth", type=int, nargs="+", metavar="PAGES", help="synthetic pages")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
@@ -131,7 +143,7 @@ def main() -> None:
             show_growth(browser, own, wanted.growth, Path(folder))
         else:
             stock = build(Path(folder, "stock"), write_stock(Path(folder)))
-            show_quality(browser, own, stock, wanted.failing)
+            show_quality(browser, own, stock, read_queries(wanted.queries), wanted.failing)
         browser.close()
 
 
@@ -174,9 +186,10 @@ def weigh(files: Sequence[Path]) -> tuple[int, int]:
     return sum(one for one, _ in packed), sum(one for _, one in packed)
 
 
-def show_quality(browser: Browser, own: Path, stock: Path, failing: bool) -> None:
+def show_quality(
+    browser: Browser, own: Path, stock: Path, everything: Sequence[Query], failing: bool
+) -> None:
     """Print both systems side by side, for each language."""
-    everything = read_queries()
     print(f"{'':4}{'':8}{'queries':>8}{'at 1':>8}{'at 3':>8}{'MRR':>8}", end="")
     print(f"{'brotli':>10}{'gzip':>10}{'first ms':>10}")
     for language in PREFIXES:
