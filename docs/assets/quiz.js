@@ -485,7 +485,5 @@
   addEventListener("storage", ({ key }) => (key === KEY || key === null) && refreshAll());
   // A page that comes back from the back/forward cache has missed what other pages kept.
   addEventListener("pageshow", refreshAll);
-  // The theme's instant navigation swaps the page without loading this file again.
-  if (window.document$) window.document$.subscribe(start);
-  else start();
+  start();
 })();
