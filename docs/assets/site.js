@@ -45,13 +45,12 @@
       for (const bar of bars) bar.content = wantsDark ? dark : light;
       button.setAttribute("aria-pressed", wantsDark);
     };
-    const chosen = () => store(() => __md_get("__palette"));
+    const chosen = () => store((box) => box.getItem("dabt:scheme"));
     if (chosen()) show(isDark());
     else button.setAttribute("aria-pressed", isDark());
     button.addEventListener("click", () => {
       show(!isDark());
-      const { mdColorScheme: scheme } = document.body.dataset;
-      store(() => __md_set("__palette", { color: { media: "", scheme } }));
+      store((box) => box.setItem("dabt:scheme", document.body.dataset.mdColorScheme));
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (system) => {
       if (!chosen()) show(system.matches);
@@ -179,6 +178,7 @@
   const openTarget = () => {
     const id = decodeURIComponent(location.hash.slice(1));
     const target = id && document.getElementById(id);
+    if (target?.name?.startsWith("__tabbed_")) target.checked = true;
     const closed = target && target.closest("details:not([open])");
     if (!closed) return;
     for (let at = closed; at; at = at.parentElement.closest("details")) at.open = true;

@@ -48,6 +48,7 @@ class Rule:
     rules: tuple["Rule", ...] | None = None
 
     def __str__(self) -> str:
+        """Return the rule as it is written; nothing for one without declarations."""
         if self.rules is not None:
             return f"{self.head}{{{''.join(map(str, self.rules))}}}"
         return f"{self.head}{{{self.body}}}" if self.body else ""
