@@ -8,18 +8,25 @@ from mkdocs.structure.files import File
 from dabt.directives import renderers
 from dabt.weight.code import lighten
 from dabt.weight.notes import with_notes
+from dabt.weight.scripts import bare
 from dabt.weight.style import make_style
 from dabt.weight.tables import with_scrolling
 
+OWN = ("assets/", (".js", ".css"))
 THEME = ("assets/stylesheets/", "assets/javascripts/", "assets/images/favicon.png")
 
 
 # After static-i18n (-100), which copies the list of files.
 @event_priority(-150)
 def on_files(files, *, config):
-    """Leave out the theme's style sheets and scripts, ours stand for them."""
-    for file in [one for one in files if one.src_uri.startswith(THEME)]:
-        files.remove(file)
+    """Leave out the theme's style sheets and scripts, for which ours stand; send ours bare."""
+    for file in list(files):
+        address = file.src_uri
+        if address.startswith(THEME):
+            files.remove(file)
+        elif address.startswith(OWN[0]) and address.endswith(OWN[1]):
+            files.remove(file)
+            files.append(File.generated(config, address, content=bare(file.content_string)))
     return files
 
 

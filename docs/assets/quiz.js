@@ -193,7 +193,8 @@
   /* ---- One question ---- */
 
   function question(field, say) {
-    const { question: id, revision, type, review, reviewTitle } = field.dataset;
+    const { question: id, revision, type } = field.dataset;
+    const review = field.querySelector(".dabt-q__review a");
     const kind = [typed, order, choice].find((each) => field.querySelector(each.parts));
     const items = all(field, kind.parts);
     const verdict = field.querySelector(".dabt-q__verdict");
@@ -203,8 +204,8 @@
     const self = {
       id,
       field,
-      review,
-      reviewTitle,
+      review: review?.getAttribute("href"),
+      reviewTitle: review?.textContent,
       number: field.querySelector(".dabt-q__number").textContent.trim(),
       result: () => field.dataset.result,
       lacks: () => Boolean(kind.read(items).lack),

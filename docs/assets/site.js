@@ -1,6 +1,7 @@
 /* Small comforts. Everything works without this file. */
 (() => {
-  const words = document.currentScript.dataset;
+  const script = document.currentScript;
+  const words = script.dataset;
   const all = (selector) => [...document.querySelectorAll(selector)];
   const header = document.querySelector(".md-header");
   const drawer = document.getElementById("__drawer");
@@ -173,6 +174,27 @@
     box.scrollTop += ahead - box.clientHeight / 2;
   };
 
+  /* ---- The search: its button, its key /, its ?q=; the rest is loaded when it is first used ---- */
+
+  const startSearch = () => {
+    const base = new URL("search/", script.src);
+    const file = (name) => new URL(`${name}?${words.version}`, base);
+    let panel;
+    openSearch = async (query) => {
+      panel ??= import(file("panel.js")).then(({ makePanel }) =>
+        makePanel(document.querySelector(".dabt-search"), {
+          file,
+          index: new URL(words.index, location),
+        }),
+      );
+      panel.then((it) => it.open(query), () => (panel = undefined));
+    };
+    document.querySelector(".dabt-search-button").addEventListener("click", () => openSearch());
+    const asked = new URLSearchParams(location.search).get("q");
+    if (asked) openSearch(asked);
+  };
+  let openSearch;
+
   /* ---- What is folded opens for who was sent into it, and on paper ---- */
 
   const openTarget = () => {
@@ -205,7 +227,10 @@
     if (at.closest("input:not([type=checkbox], [type=radio]), textarea, select, dialog")) return;
     const turn = { p: "prev", ",": "prev", n: "next", ".": "next" }[event.key];
     const page = turn && document.querySelector(`link[rel=${turn}]`);
-    if (page) location.assign(page.href);
+    if (event.key === "/") {
+      event.preventDefault();
+      openSearch();
+    } else if (page) location.assign(page.href);
     else if (event.key === "Enter" && at instanceof HTMLLabelElement) at.click();
     else if (event.key === "Escape") drawer.checked = false;
   };
@@ -229,5 +254,6 @@
   focusScrollers();
   startFollowing();
   startFolding();
+  startSearch();
   for (const link of all(".md-nav--primary .md-nav__link--active[href]")) centre(link);
 })();

@@ -4,7 +4,11 @@ the keyboard reaches it, and code stands as it was typed."""
 from playwright.sync_api import Page, TimeoutError
 
 from tests.browser.drawn_order import scrambled
+from tests.browser.weights import weigh
 
+# Bytes over everything, fonts included, as tests/browser/weights.py counts them.
+FIRST_VISIT = 140_000
+REQUESTS = 14
 WIDTHS = (320, 390, 1280)
 
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
@@ -72,10 +76,10 @@ NOTES_ASTRAY = """[...document.querySelectorAll(".dabt-note")].filter(
   (e) => !e.ariaLabel || !e.popoverTargetElement?.textContent.trim()).length"""
 
 
-def test_a_page_holds_together(page: Page, site_address, any_page):
+def test_a_page_holds_together(page: Page, site_address, site_folder, any_page):
     """One visit, since a load costs more than all of these questions; each fault is told."""
-    foreign, failed, said = [], [], []
-    page.on("request", lambda r: foreign.append(r.url) if is_foreign(r.url, site_address) else None)
+    asked, failed, said = [], [], []
+    page.on("request", lambda request: asked.append(request.url))
     page.on("response", lambda r: failed.append((r.status, r.url)) if r.status >= 400 else None)
     page.on("console", lambda m: said.append(m.text) if m.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -84,8 +88,10 @@ def test_a_page_holds_together(page: Page, site_address, any_page):
     assert answer and answer.status == 200
     page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
     page.wait_for_load_state("networkidle")
+    foreign = [url for url in asked if is_foreign(url, site_address)]
     assert (foreign, failed, said) == ([], [], [])
     faults = [
+        *too_heavy(weigh(asked, site_address, site_folder)),
         *wrong_direction(page, any_page),
         *wrong_switch(page, any_page, site_address),
         *unfinished_annotations(page),
@@ -98,6 +104,15 @@ def test_a_page_holds_together(page: Page, site_address, any_page):
 
 def is_foreign(url: str, site_address: str) -> bool:
     return not url.startswith((site_address, "data:", "blob:"))
+
+
+def too_heavy(weights: dict[str, int]) -> list[str]:
+    """Compare a first visit, read to the end, with what it may cost."""
+    total = sum(weights.values())
+    return [
+        *([f"{total} bytes, more than {FIRST_VISIT}: {weights}"] if total > FIRST_VISIT else []),
+        *([f"{len(weights)} requests: {list(weights)}"] if len(weights) > REQUESTS else []),
+    ]
 
 
 def wrong_direction(page: Page, url: str) -> list[str]:

@@ -16,7 +16,7 @@ PACKED = (".woff2", ".ico", ".png")
 def packed(path: Path) -> int:
     """Return the bytes that a file of the site costs."""
     data = path.read_bytes()
-    return len(data) if path.suffix in PACKED else len(brotli.compress(data, quality=11))
+    return len(data) if path.suffix in PACKED else packed_text(data.decode())
 
 
 def file_of(url: str, site_address: str, site_folder: Path) -> Path:
@@ -27,6 +27,12 @@ def file_of(url: str, site_address: str, site_folder: Path) -> Path:
 
 
 def weigh(urls: list[str], site_address: str, site_folder: Path) -> dict[str, int]:
-    """Return the bytes of each answer by the name of its file, the heaviest first."""
+    """Return the bytes of each answer by its path, the heaviest first."""
     found = [file_of(url, site_address, site_folder) for url in urls]
-    return dict(sorted(((one.name, packed(one)) for one in found), key=lambda item: -item[1]))
+    sizes = {one.relative_to(site_folder).as_posix(): packed(one) for one in found}
+    return dict(sorted(sizes.items(), key=lambda item: -item[1]))
+
+
+def packed_text(text: str) -> int:
+    """Return the bytes that a text costs."""
+    return len(brotli.compress(text.encode(), quality=11))

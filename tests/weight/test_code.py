@@ -61,7 +61,9 @@ def test_markers_become_buttons_that_open_their_explanation():
     assert html.count("<li") == 3 and html.count('<ol class="dabt-notes">') == 1
 
 
-@pytest.mark.parametrize("after", ["", "\n1.  One.\n", "\n1.  A.\n2.  B.\n3.  C.\n", "\n- A.\n- B."])
+@pytest.mark.parametrize(
+    "after", ["", "\n1.  One.\n", "\n1.  A.\n2.  B.\n3.  C.\n", "\n- A.\n- B."]
+)
 def test_explanations_that_do_not_add_up_are_left_to_the_check(after: str):
     html = lighten(render(PROGRAM + after))
     assert with_notes(html, "Note") == html
@@ -69,5 +71,7 @@ def test_explanations_that_do_not_add_up_are_left_to_the_check(after: str):
 
 def test_only_plain_tables_are_put_in_a_box():
     html = with_scrolling(render("| a |\n|---|\n| 1 |\n") + '<table class="x"></table>')
-    assert html.startswith('<div class="md-typeset__scrollwrap"><div class="md-typeset__table"><table>')
+    assert html.startswith(
+        '<div class="md-typeset__scrollwrap"><div class="md-typeset__table"><table>'
+    )
     assert html.endswith('</table></div></div><table class="x"></table>')

@@ -6,7 +6,7 @@ of the text. Kept are the spans that change an ink, one class each, and the span
 
 import re
 
-BLOCK = re.compile(r"<pre>.*?</pre>", re.DOTALL)
+BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
 LINE = re.compile(r'<span id="__span-\d+-\d+">')
 TOKEN = re.compile(r'<span class="(\w+)">([^<]*)</span>')
 # Two tokens of one ink become one. Never over the end of a line.

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from dabt.weight.scripts import bare
+
 # Classes of the theme, or their beginnings, that no page of the course may hold: tests/site.
 UNUSED = (
     "md-annotation", "md-author", "md-banner", "md-clipboard", "md-consent", "md-copyright",
@@ -34,7 +36,6 @@ UNUSED_ELSEWHERE = re.compile(
     r"|nth-child\((?:9|1\d|20)\)|\[role=dialog\]"
 )
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-INDENT = re.compile(r"\n\s*")
 DECLARED = re.compile(r"(?<![\w-])(--[\w-]+)\s*:")
 READ = re.compile(r"(--[\w-]+)")
 
@@ -72,7 +73,7 @@ def make_style(folders: Iterable[Path], own: Path) -> tuple[str, str]:
 
 def one_style(theme: Iterable[str], own: str) -> str:
     """Return the style sheet of the site. `theme` holds the theme's, `own` ours, the last word."""
-    own = INDENT.sub("", COMMENT.sub("", own))
+    own = bare(own)
     rules = [kept for css in theme for rule in parse(css) if (kept := _kept(rule))]
     while True:
         read = set(READ.findall(_without_names(rules) + own))
