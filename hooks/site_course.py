@@ -55,8 +55,6 @@ def on_page_markdown(markdown, *, page, config, files):
         page=path_in_tree(path, Path(config.docs_dir)),
     )
     config.markdown_extensions = at_page(config.markdown_extensions, place)
-    ui = renderers(config.markdown_extensions)["quiz"].course.ui
-    config.mdx_configs["toc"]["permalink_title"] = ui.text("site.section", place.language)
     return markdown
 
 

@@ -114,7 +114,7 @@
     const up = document.querySelector("[data-md-component=top]");
     let before = scrollY;
     let current;
-    let tracked = 0;
+    let jumped = Boolean(location.hash);
     let writing;
 
     const find = () => {
@@ -134,9 +134,9 @@
       });
       current = found;
     };
-    /* Not for a moment after a jump: its own target may be no section. */
+    /* Where a jump came to rest, its own target stays in the address: it may be no section. */
     const write = () => {
-      if (performance.now() < tracked) return;
+      if (jumped) return void (jumped = false);
       const address = current ? `#${current.id}` : location.pathname + location.search;
       if (location.hash !== (current ? address : "")) history.replaceState(null, "", address);
     };
@@ -163,8 +163,7 @@
       },
       { passive: true },
     );
-    addEventListener("hashchange", () => (tracked = performance.now() + 600));
-    tracked = performance.now() + 1000;
+    addEventListener("hashchange", () => (jumped = true));
     up.addEventListener("click", () => scrollTo({ top: 0 }));
   };
   const centre = (link) => {

@@ -16,6 +16,7 @@ from dabt.weight.style import make_style, one_style
         ("@media print{.md-tabs{a:b}}", ""),
         ('@charset "UTF-8";a{b:c}', "a{b:c}"),
         (".grid{a:b}.md-grid{a:b}", ".md-grid{a:b}"),
+        ("a:not(.focus-visible){b:c}", "a:not(:focus-visible){b:c}"),
         ("a:not(.md-tag){b:c}", "a:not(.md-tag){b:c}"),
         ("@keyframes x{0%{a:b}to{a:c}}", "@keyframes x{0%{a:b}to{a:c}}"),
         ('[data-md-color-accent=red]{a:b}[data-md-color-scheme="slate"]{a:b}',

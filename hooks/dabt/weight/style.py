@@ -74,7 +74,9 @@ def make_style(folders: Iterable[Path], own: Path) -> tuple[str, str]:
 def one_style(theme: Iterable[str], own: str) -> str:
     """Return the style sheet of the site. `theme` holds the theme's, `own` ours, the last word."""
     own = bare(own)
-    rules = [kept for css in theme for rule in parse(css) if (kept := _kept(rule))]
+    # The theme's script wrote this class for browsers that knew no :focus-visible.
+    known = (css.replace(".focus-visible", ":focus-visible") for css in theme)
+    rules = [kept for css in known for rule in parse(css) if (kept := _kept(rule))]
     while True:
         read = set(READ.findall(_without_names(rules) + own))
         fewer = [kept for rule in rules if (kept := _reading(rule, read))]
