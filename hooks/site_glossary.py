@@ -1,9 +1,11 @@
-"""MkDocs adapter: marks under the terms of chapters."""
+"""MkDocs adapter: marks under the terms of chapters, and the file of their definitions."""
 
 from pathlib import Path
 
+from mkdocs.structure.files import File
+
 from dabt.directives import renderers
-from dabt.glossary.tooltips import Setting, with_terms
+from dabt.glossary.tooltips import Setting, definitions_file, with_terms
 from dabt.pages import path_in_tree
 
 
@@ -20,3 +22,14 @@ def on_page_markdown(markdown, *, page, config, files):
     )
     config.markdown_extensions = with_terms(config.markdown_extensions, setting)
     return markdown
+
+
+def on_env(env, *, config, files):
+    """Add the definitions of a language; tell the templates where those of each are."""
+    course = renderers(config.markdown_extensions)["glossary"].course
+    codes = [one.code for one in course.languages]
+    found = {code: definitions_file(course.glossary_in(code), code) for code in codes}
+    address, content = found[config.theme["language"]]
+    files.append(File.generated(config, address, content=content))
+    env.globals["dabt_definitions"] = {code: address for code, (address, _) in found.items()}
+    return env

@@ -9,6 +9,13 @@ from dabt import languages, ui
 from dabt.directives import renderers
 
 
+def on_page_markdown(markdown, *, page, config, files):
+    """Name the links to sections in the language of the page."""
+    strings = renderers(config.markdown_extensions)["translation"].course.ui
+    config.mdx_configs["toc"]["permalink_title"] = strings.text("site.section", page.file.locale)
+    return markdown
+
+
 def on_env(env, *, config, files):
     """Give every template the languages, the one shown, and the interface's strings in it."""
     data = Path(config.docs_dir, "_data")

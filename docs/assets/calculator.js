@@ -342,14 +342,8 @@
     show();
   }
 
-  function begin() {
-    for (const section of all(document, ".dabt-calc:not([data-ready])")) {
-      section.dataset.ready = "";
-      calculator(section);
-    }
+  for (const section of all(document, ".dabt-calc")) {
+    section.dataset.ready = "";
+    calculator(section);
   }
-
-  // The theme's instant navigation swaps the page without loading this file again.
-  if (window.document$) window.document$.subscribe(begin);
-  else begin();
 })();

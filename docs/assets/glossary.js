@@ -8,7 +8,6 @@
     text.normalize("NFD").replace(/[\u0300-\u036f\u064b-\u065f\u0640]/g, "").toLowerCase();
   const entries = [...root.querySelectorAll(".dabt-entry")];
   const texts = entries.map((entry) => plain(entry.textContent));
-  box.hidden = false;
   box.querySelector("input").addEventListener("input", (event) => {
     const wanted = plain(event.target.value.trim());
     entries.forEach((entry, index) => (entry.hidden = !texts[index].includes(wanted)));

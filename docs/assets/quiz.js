@@ -193,7 +193,8 @@
   /* ---- One question ---- */
 
   function question(field, say) {
-    const { question: id, revision, type, review, reviewTitle } = field.dataset;
+    const { question: id, revision, type } = field.dataset;
+    const review = field.querySelector(".dabt-q__review a");
     const kind = [typed, order, choice].find((each) => field.querySelector(each.parts));
     const items = all(field, kind.parts);
     const verdict = field.querySelector(".dabt-q__verdict");
@@ -203,8 +204,8 @@
     const self = {
       id,
       field,
-      review,
-      reviewTitle,
+      review: review?.getAttribute("href"),
+      reviewTitle: review?.textContent,
       number: field.querySelector(".dabt-q__number").textContent.trim(),
       result: () => field.dataset.result,
       lacks: () => Boolean(kind.read(items).lack),
@@ -485,7 +486,5 @@
   addEventListener("storage", ({ key }) => (key === KEY || key === null) && refreshAll());
   // A page that comes back from the back/forward cache has missed what other pages kept.
   addEventListener("pageshow", refreshAll);
-  // The theme's instant navigation swaps the page without loading this file again.
-  if (window.document$) window.document$.subscribe(start);
-  else start();
+  start();
 })();

@@ -1,6 +1,8 @@
-/* Definitions of marked terms, shown on hover, focus and tap. Without this file marks are links. */
+/* Definitions of marked terms, shown on hover, focus and tap; asked for when a reader first moves
+ * the pointer or the focus in the page. Without this file marks are links. */
 (() => {
   const MARK = "a.dabt-term";
+  const { definitions } = document.currentScript.dataset;
   const notes = document.querySelector(".dabt-terms");
   const tip = document.createElement("div");
   tip.className = "dabt-tip";
@@ -10,8 +12,24 @@
   let touched = false;
   let waiting;
 
-  for (const mark of document.querySelectorAll(MARK)) {
-    mark.setAttribute("aria-describedby", mark.hash.replace("#term-", "def-"));
+  let loading;
+  const load = () => (loading ??= fetchDefinitions().catch(() => (loading = undefined)));
+  const fetchDefinitions = async () => {
+    const answer = await fetch(definitions);
+    const texts = await answer.json();
+    for (const mark of document.querySelectorAll(MARK)) {
+      const term = mark.hash.replace("#term-", "");
+      const id = `def-${term}`;
+      mark.setAttribute("aria-describedby", id);
+      if (document.getElementById(id) || !texts[term]) continue;
+      const note = document.createElement("p");
+      note.id = id;
+      note.innerHTML = texts[term];
+      notes.append(note);
+    }
+  };
+  for (const sign of ["pointermove", "touchstart", "focusin"]) {
+    addEventListener(sign, load, { once: true, passive: true });
   }
 
   const hide = () => {
@@ -19,10 +37,12 @@
     tip.hidden = true;
     open = null;
   };
-  const show = (mark) => {
-    const note = document.getElementById(mark.getAttribute("aria-describedby"));
-    if (!note || open === mark) return;
+  const show = async (mark) => {
+    if (open === mark) return;
     open = mark;
+    await load();
+    const note = document.getElementById(mark.getAttribute("aria-describedby"));
+    if (!note || open !== mark) return;
     const more = document.createElement("a");
     more.href = mark.href;
     more.textContent = notes.dataset.more;

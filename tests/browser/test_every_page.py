@@ -4,7 +4,11 @@ the keyboard reaches it, and code stands as it was typed."""
 from playwright.sync_api import Page, TimeoutError
 
 from tests.browser.drawn_order import scrambled
+from tests.browser.weights import weigh
 
+# Bytes over everything, fonts included, as tests/browser/weights.py counts them.
+FIRST_VISIT = 140_000
+REQUESTS = 14
 WIDTHS = (320, 390, 1280)
 
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
@@ -49,35 +53,33 @@ QUALITIES = {
     "forward": "Tab goes back in the page",
 }
 STEPS = 60
-# What has the focus may show it on the label or the row around it; the theme hides the input of
-# the scheme and shows the label that follows. Order is judged step by step: the theme adds
-# annotations to the page while it is read.
+# What has the focus may show it on the label or the row around it. Order is judged step by step.
 FOCUSED = """() => {
   const e = document.activeElement;
   if (!e || e === document.body || e === window.first) return null;
   window.first ??= e;
   const forward = !window.before || window.before.compareDocumentPosition(e) & 4;
   window.before = e;
-  const seen = e.matches("input.md-option") ? e.nextElementSibling : e;
-  const around = [seen, e.closest("label"), e.closest("li")].filter(Boolean).map(getComputedStyle);
-  const box = seen.getBoundingClientRect();
+  const around = [e, e.closest("label"), e.closest("li")].filter(Boolean).map(getComputedStyle);
+  const box = e.getBoundingClientRect();
   return {
     name: `${e.tagName.toLowerCase()}.${e.className}#${e.id} ${e.textContent.trim().slice(0, 30)}`,
     marked: around.some((style) => style.boxShadow !== "none"
       || (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0)),
-    shown: box.width > 0 && box.height > 0 && getComputedStyle(seen).visibility === "visible",
+    shown: box.width > 0 && box.height > 0 && getComputedStyle(e).visibility === "visible",
     forward: Boolean(forward),
   };
 }"""
 
 MARKS_LEFT = "[...document.querySelectorAll('pre')].some(e => /\\(\\d+\\)!/.test(e.textContent))"
-UNNAMED = "[...document.querySelectorAll('.md-annotation__index:not([aria-label])')].length"
+NOTES_ASTRAY = """[...document.querySelectorAll(".dabt-note")].filter(
+  (e) => !e.ariaLabel || !e.popoverTargetElement?.textContent.trim()).length"""
 
 
-def test_a_page_holds_together(page: Page, site_address, any_page):
+def test_a_page_holds_together(page: Page, site_address, site_folder, any_page):
     """One visit, since a load costs more than all of these questions; each fault is told."""
-    foreign, failed, said = [], [], []
-    page.on("request", lambda r: foreign.append(r.url) if is_foreign(r.url, site_address) else None)
+    asked, failed, said = [], [], []
+    page.on("request", lambda request: asked.append(request.url))
     page.on("response", lambda r: failed.append((r.status, r.url)) if r.status >= 400 else None)
     page.on("console", lambda m: said.append(m.text) if m.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -86,8 +88,10 @@ def test_a_page_holds_together(page: Page, site_address, any_page):
     assert answer and answer.status == 200
     page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
     page.wait_for_load_state("networkidle")
+    foreign = [url for url in asked if is_foreign(url, site_address)]
     assert (foreign, failed, said) == ([], [], [])
     faults = [
+        *too_heavy(weigh(asked, site_address, site_folder)),
         *wrong_direction(page, any_page),
         *wrong_switch(page, any_page, site_address),
         *unfinished_annotations(page),
@@ -102,6 +106,15 @@ def is_foreign(url: str, site_address: str) -> bool:
     return not url.startswith((site_address, "data:", "blob:"))
 
 
+def too_heavy(weights: dict[str, int]) -> list[str]:
+    """Compare a first visit, read to the end, with what it may cost."""
+    total = sum(weights.values())
+    return [
+        *([f"{total} bytes, more than {FIRST_VISIT}: {weights}"] if total > FIRST_VISIT else []),
+        *([f"{len(weights)} requests: {list(weights)}"] if len(weights) > REQUESTS else []),
+    ]
+
+
 def wrong_direction(page: Page, url: str) -> list[str]:
     wanted = ("fr", "ltr") if url.startswith("fr/") else ("ar", "rtl")
     direction = page.locator("article").evaluate("e => getComputedStyle(e).direction")
@@ -110,13 +123,16 @@ def wrong_direction(page: Page, url: str) -> list[str]:
 
 
 def unfinished_annotations(page: Page) -> list[str]:
-    """The theme turns `# (1)!` into buttons; one that stays text, or has no name, is a defect."""
-    try:
-        page.wait_for_function(f"!({MARKS_LEFT})", timeout=5000)
-    except TimeoutError:
-        return ["a mark such as (1)! stayed text in a block of code"]
-    unnamed = page.evaluate(UNNAMED)
-    return [f"{unnamed} annotations of code are buttons without a name"] if unnamed else []
+    """The build turns `# (1)!` into buttons; one without its explanation is a defect."""
+    astray = page.evaluate(NOTES_ASTRAY)
+    return [
+        *(
+            ["a mark such as (1)! stayed text in a block of code"]
+            if page.evaluate(MARKS_LEFT)
+            else []
+        ),
+        *([f"{astray} buttons in code without a name or an explanation"] if astray else []),
+    ]
 
 
 def wrong_switch(page: Page, url: str, site_address: str) -> list[str]:

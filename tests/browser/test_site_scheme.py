@@ -20,12 +20,12 @@ def test_the_choice_of_the_reader_is_kept(new_context, path):
     page = new_context(color_scheme="light").new_page()
     page.goto(path)
     light = page.evaluate(PAPER)
-    page.locator("header label[for^=__palette]:visible").click()
+    page.locator(".dabt-scheme").click()
     page.wait_for_function(f"{SCHEME} === 'slate'")
     page.wait_for_function(f"{PAPER} !== '{light}'")
     page.reload()
     assert page.evaluate(SCHEME) == "slate"
-    page.locator("header label[for^=__palette]:visible").click()
+    page.locator(".dabt-scheme").click()
     page.wait_for_function(f"{SCHEME} === 'default'")
 
 
@@ -34,7 +34,7 @@ def test_the_button_is_reached_and_pressed_by_keyboard(page: Page):
     before = page.evaluate(SCHEME)
     for _ in range(12):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.id.startsWith('__palette')"):
+        if page.evaluate("document.activeElement.matches('.dabt-scheme')"):
             break
     else:
         pytest.fail("Tab does not reach the button")

@@ -1,11 +1,12 @@
 """Marks under terms: where they are, where they are not, and the definitions that follow."""
 
+import json
 import re
 
 import pytest
 from markdown import Markdown
 
-from dabt.glossary.tooltips import Setting, first_sentence, with_terms
+from dabt.glossary.tooltips import Setting, definitions_file, first_sentence, with_terms
 from dabt.ui import load_ui
 from tests.glossary.small_glossary import LANGUAGES, ROOT
 
@@ -30,7 +31,7 @@ def test_the_first_use_in_each_section(small):
     assert (
         '<p>La <a class="dabt-term" href="../../glossary/#term-loss">perte</a>, la perte.' in html
     )
-    assert html.count('id="def-loss"') == 1
+    assert html.count('class="dabt-terms"') == 1
 
 
 def test_once_a_page(small):
@@ -93,13 +94,14 @@ def test_other_pages_have_no_marks(small, page: str):
     assert marks(render(small, "## A\n\nLa perte.\n", page=page)) == []
 
 
-def test_definitions_are_hidden_and_short(small):
+def test_definitions_are_short_and_in_a_file_of_their_own(small):
     html = render(small, "## A\n\nLa perte.\n")
-    box = html[html.index('<div class="dabt-terms"') :]
-    assert box == (
-        '<div class="dabt-terms" data-more="Dans le glossaire" data-search-exclude hidden>'
-        '<p id="def-loss"><b>perte</b> (<span lang="en" dir="ltr">loss</span>)<br>'
-        "Nombre qui mesure l’écart aux étiquettes.</p></div>"
+    assert html.endswith('<div class="dabt-terms" data-more="Dans le glossaire" hidden></div>')
+    address, text = definitions_file(small, "fr")
+    assert re.fullmatch(r"assets/terms/fr\.[0-9a-f]{8}\.json", address)
+    assert json.loads(text)["loss"] == (
+        '<b>perte</b> (<span lang="en" dir="ltr">loss</span>)<br>'
+        "Nombre qui mesure l’écart aux étiquettes."
     )
 
 

@@ -1,4 +1,4 @@
-/* The dialog of the search: a field, suggestions, results. Loaded by ../search.js when first used. */
+/* The dialog of the search: a field, suggestions, results. Loaded by ../site.js when first used. */
 
 const MOST = 12;
 const MOST_OF_A_PAGE = 3;

@@ -1,7 +1,9 @@
 """A line chart as SVG whose labels are text: the browser shapes the Arabic, themes colour it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from dabt.figures.scale import Scale, choose_log_ticks, choose_ticks, write_number
 from dabt.languages import direction
@@ -93,9 +95,19 @@ def _draw_grid(chart: Chart, xs: Ruler, ys: Ruler) -> list[str]:
 
 
 def _draw_line(index: int, line: Line, xs: Ruler, ys: Ruler) -> str:
-    path = "L".join(f"{xs[0].place(x)} {ys[0].place(y)}" for x, y in line.points)
+    path = _trace([(xs[0].place(x), ys[0].place(y)) for x, y in line.points])
     kind = " dabt-chart__line--dotted" if line.dotted else ""
-    return f'<path class="dabt-chart__line dabt-chart__line--{index}{kind}" d="M{path}"/>'
+    return f'<path class="dabt-chart__line dabt-chart__line--{index}{kind}" d="{path}"/>'
+
+
+def _trace(points: Sequence[tuple[float, float]]) -> str:
+    """Return a line from its first point on, step by step: shorter than as many places."""
+    steps = [
+        f"{round(x - before_x, 1):g} {round(y - before_y, 1):g}"
+        for (before_x, before_y), (x, y) in pairwise(points)
+    ]
+    x, y = points[0]
+    return f"M{x:g} {y:g}l{' '.join(steps)}"
 
 
 def _draw_lowest(chart: Chart, xs: Ruler, ys: Ruler) -> list[str]:

@@ -82,7 +82,7 @@ def _head(count: int, letters: Sequence[str], shown: Shown) -> Markup:
         for place, letter in enumerate(letters, 1)
     )
     return Markup(
-        '<div data-search-exclude><p class="dabt-glossary__filter" hidden><label>{filter} '
+        '<div data-search-exclude><p class="dabt-glossary__filter"><label>{filter} '
         '<input type="search" autocomplete="off" spellcheck="false"></label> '
         '<span role="status" data-none="{none}"></span></p>'
         '<nav class="dabt-glossary__letters" aria-label="{letters}">{links}</nav>'

@@ -1,14 +1,16 @@
 """Marks under terms: the first use of each in a section links to the glossary, with its definition.
 
 A Markdown extension. It works on the tree, when code, quizzes and figures are still out of reach;
-headings, links, captions, titles of boxes and heads of tables are left alone. The definitions of
-the terms marked, their first sentences, follow the text, hidden and each one once:
-`docs/assets/terms.js` shows them, and without it the marks are links.
+headings, links, captions, titles of boxes and heads of tables are left alone. The definitions,
+first sentences, are one file for each language: `docs/assets/terms.js` asks for it when a reader
+first needs it, and without it the marks are links.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from xml.etree.ElementTree import Element, SubElement
 
 from markdown import Extension, Markdown
@@ -17,7 +19,7 @@ from markdown.util import HTML_PLACEHOLDER_RE
 from markupsafe import Markup
 
 from dabt.glossary.matching import Finder, finder
-from dabt.glossary.model import Glossary, Term
+from dabt.glossary.model import Glossary
 from dabt.glossary.page import PAGE, anchor
 from dabt.links import relative_link
 from dabt.quiz.inline import to_html
@@ -94,7 +96,8 @@ class _MarkTerms(Treeprocessor):
                 self._mark(child)
             before = child
         if self.used:
-            self._add_definitions(root)
+            box = SubElement(root, "p")
+            box.text = self.md.htmlStash.store(place_for_definitions(self.setting))
 
     def _taught_in(self, section: str) -> set[str]:
         """The terms that a section teaches: it needs no mark for them."""
@@ -167,12 +170,6 @@ class _MarkTerms(Treeprocessor):
         link.text = text
         return link
 
-    def _add_definitions(self, root: Element) -> None:
-        box = SubElement(root, "p")
-        box.text = self.md.htmlStash.store(
-            definitions([self.terms[i] for i in self.used], self.setting)
-        )
-
 
 def _insert(parent: Element, at: int, marks: Sequence[Element]) -> int:
     """Insert marks from a place on; return the place after them."""
@@ -182,24 +179,30 @@ def _insert(parent: Element, at: int, marks: Sequence[Element]) -> int:
     return at
 
 
-def definitions(terms: Sequence[Term], setting: Setting) -> str:
-    """The hidden definitions of a page's marked terms."""
-    language = setting.language
-    entries = Markup("").join(
-        Markup('<p id="def-{}"><b>{}</b> (<span lang="en" dir="ltr">{}</span>)<br>{}</p>').format(
-            term.id,
+def place_for_definitions(setting: Setting) -> str:
+    """Where a page's definitions are kept once they are loaded."""
+    more = setting.ui.text("glossary.more", setting.language)
+    return str(Markup('<div class="dabt-terms" data-more="{}" hidden></div>').format(more))
+
+
+def definitions(glossary: Glossary, language: str) -> dict[str, str]:
+    """Each term's definition as it is shown over a page, in HTML, by the id of the term."""
+    entry = Markup('<b>{}</b> (<span lang="en" dir="ltr">{}</span>)<br>{}')
+    return {
+        term.id: entry.format(
             to_html(term.name[language], language),
             term.english,
             to_html(first_sentence(term.define[language]), language),
         )
-        for term in terms
-    )
-    more = setting.ui.text("glossary.more", language)
-    return str(
-        Markup('<div class="dabt-terms" data-more="{}" data-search-exclude hidden>{}</div>').format(
-            more, entries
-        )
-    )
+        for term in glossary.terms
+    }
+
+
+def definitions_file(glossary: Glossary, language: str) -> tuple[str, str]:
+    """Return the address of a language's definitions and their text, a table in JSON."""
+    found = definitions(glossary, language)
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return f"assets/terms/{language}.{sha256(text.encode()).hexdigest()[:8]}.json", text
 
 
 def first_sentence(text: str) -> str:

@@ -193,7 +193,6 @@ def _review(review: Review, setting: Setting) -> View:
     title = found or (review.section or review.page).replace("-", " ")
     return {
         "href": relative_link(setting.page, review.page, review.section),
-        "title": to_plain(title),
         "title_html": to_html(title, setting.language),
     }
 
