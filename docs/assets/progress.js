@@ -1,6 +1,7 @@
 /* The page of one's progress: fills in the list from what quizzes (dabt:answers, see quiz.js) and
  * chapters (dabt:way, see way.js) keep in this browser; a copy to take along; a clean slate. */
-import { KEY, done, read, resume } from "./way.js";
+import "./resume.js";
+import { KEY, done, read } from "./way.js";
 
 const ANSWERS = "dabt:answers";
 const page = document.querySelector(".dabt-progress");
@@ -56,7 +57,6 @@ function fill() {
   const read_ = chapters.filter(({ dataset }) => finished[dataset.slug]).length;
   const told = say("chapters", { count: read_, total: chapters.length });
   sum.textContent = `${told} ${say("answers", count(all, answers))}`;
-  resume(find(".dabt-resume"));
 }
 
 /* ---- A copy to take along ---- */

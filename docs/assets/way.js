@@ -1,15 +1,15 @@
 /* What a reader has finished and where he stopped: marks in the menu, the tick at the end of a
- * chapter, the way back from the home page. Nothing leaves the browser.
+ * chapter. Nothing leaves the browser.
  *
  * Kept in localStorage["dabt:way"], the same for all languages:
  * {done: {slug: 1}, last: {slug, id, titles: {language: title of the section}}}. */
 
 export const KEY = "dabt:way";
-const { dataset } = document.getElementById("dabt-way");
+export const { dataset } = document.getElementById("dabt-way");
 const { slug: here, kind } = dataset;
 const home = new URL(dataset.home, location.href).pathname;
-const all = (selector) => [...document.querySelectorAll(selector)];
-const language = document.documentElement.lang;
+export const all = (selector) => [...document.querySelectorAll(selector)];
+export const language = document.documentElement.lang;
 const isMap = (value) => value && typeof value === "object" && !Array.isArray(value);
 
 /* What is kept under a key; nothing where it is forbidden or damaged. */
@@ -37,9 +37,9 @@ export function change(alter) {
 
 /* ---- Marks beside links to what is finished ---- */
 
-const entries = () =>
+export const entries = () =>
   all(".md-nav--primary a[href], #modules + dl a").filter((link) => !link.hash);
-const slugOf = ({ pathname }) =>
+export const slugOf = ({ pathname }) =>
   pathname.startsWith(home) ? pathname.slice(home.length).replace(/\/$/, "") : null;
 
 function mark() {
@@ -69,40 +69,15 @@ function leave() {
   }
 }
 
-/* A chapter that was finished sends on to the next one that is not. */
-export function resume(line) {
-  const { last } = read();
-  const links = entries().filter((link) => link.matches(".md-nav *"));
-  const finished = done();
-  const at = links.findIndex((link) => slugOf(link) === last?.slug);
-  const link = finished[last?.slug]
-    ? links.find((each, index) => index > at && !finished[slugOf(each)])
-    : links[at];
-  line.hidden = at < 0 || !link;
-  if (line.hidden) return;
-  const to = document.createElement("a");
-  const section = link === links[at] && last.titles?.[language];
-  to.href = link.pathname + (link === links[at] && last.id ? `#${last.id}` : "");
-  to.textContent = link.textContent.trim() + (section ? ` · ${section}` : "");
-  line.replaceChildren(`${dataset.resume} `, to);
-}
-
 /* ---- The page ---- */
 
 const box = document.querySelector(".dabt-finish input");
-let line = document.querySelector(".dabt-resume");
 
 function refresh() {
   mark();
   if (box) box.checked = Boolean(done()[here]);
-  if (line) resume(line);
 }
 
-if (kind === "home") {
-  line = document.createElement("p");
-  line.className = "dabt-resume";
-  document.querySelector(".md-content .md-button").parentElement.after(line);
-}
 if (box) {
   box.form.hidden = false;
   box.addEventListener("change", () => {
@@ -119,5 +94,7 @@ addEventListener("pagehide", () => {
   const open = all(".dabt-q:not([data-result=right], [data-result=wrong])").length;
   change(({ done }) => (open ? delete done[here] : (done[here] = 1)));
 });
+if (kind === "home") import("./resume.js");
 addEventListener("pageshow", refresh);
+refresh();
 addEventListener("storage", refresh);

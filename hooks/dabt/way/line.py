@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from dabt.quiz.inline import typeset
 from dabt.ui import Ui
@@ -26,6 +26,12 @@ def render_line(way: Way, page: str, language: str, changed: datetime | None, ui
         date = TIME.format(changed.date().isoformat(), spell_date(changed, language, ui))
         parts.append(Markup("{} {}").format(words, date))
     return LINE.format(Markup(" · ").join(parts)) if parts else ""
+
+
+def name_permalinks(html: str, language: str, ui: Ui) -> str:
+    """A page whose links on headings are named in its language: Markdown names them in English."""
+    name = escape(ui.text("way.permalink", language))
+    return html.replace('title="Permanent link"', f'aria-label="{name}" title="{name}"')
 
 
 def under_title(html: str, line: str) -> str:
