@@ -9,6 +9,7 @@ from dabt.course import (
     CalculatorRenderer,
     FigureRenderer,
     GlossaryRenderer,
+    ProgressRenderer,
     QuizRenderer,
     TranslationRenderer,
     check_reviews,
@@ -39,6 +40,7 @@ def on_config(config):
         known = with_renderer(known, "figure", FigureRenderer(course))
         known = with_renderer(known, "glossary", GlossaryRenderer(course))
         known = with_renderer(known, "calculator", CalculatorRenderer(course))
+        known = with_renderer(known, "progress", ProgressRenderer(course))
         known = with_renderer(known, "translation", TranslationRenderer(course))
         config.markdown_extensions = [*known, PlainCodeExtension(), WholeNamesExtension()]
     return config
@@ -60,7 +62,13 @@ def on_page_markdown(markdown, *, page, config, files):
 
 def on_page_content(html, *, page, config, files):
     """Let the template load a script and its styles only where they are used."""
-    marks = {"quiz": "quiz", "calculator": "calc", "glossary": "glossary", "terms": "terms"}
+    marks = {
+        "quiz": "quiz",
+        "calculator": "calc",
+        "glossary": "glossary",
+        "terms": "terms",
+        "progress": "progress",
+    }
     if found := [name for name, mark in marks.items() if f'class="dabt-{mark}"' in html]:
         page.meta["uses"] = [*page.meta.get("uses", []), *found]
     return html

@@ -28,8 +28,10 @@ from dabt.translation.notice import Reader
 from dabt.translation.page import render_page
 from dabt.translation.survey import Survey, reading_order, survey
 from dabt.ui import Ui, read_ui
+from dabt.way.pages import Way, read_way
+from dabt.way.progress import render_progress
 
-DIRECTIVES = ("calculator", "figure", "glossary", "quiz", "translation")
+DIRECTIVES = ("calculator", "figure", "glossary", "progress", "quiz", "translation")
 SectionIds = Mapping[str, frozenset[str]]
 
 
@@ -46,6 +48,7 @@ class Course:
     calculator: Mapping[str, Any] = field(default_factory=dict)
     translation: Survey = field(default_factory=Survey)
     synonyms: Synonyms = field(default_factory=dict)
+    way: Way = field(default_factory=Way)
 
     def shown_in(self, language: str, slug: str, keys: Collection[str] = ()) -> str:
         """The language in which a page shows what is one whole: its own once all is written."""
@@ -154,6 +157,20 @@ class TranslationRenderer:
         return render_page(self.course.translation, self.course.reader(place.language, place.page))
 
 
+@dataclass(frozen=True)
+class ProgressRenderer:
+    """The renderer of `::: progress` for `dabt.directives`."""
+
+    course: Course
+
+    def __call__(self, argument: str, place: Place) -> str:
+        """The HTML of all chapters and quizzes, for the script to fill in."""
+        if argument:
+            raise DabtError([_needless_argument("progress", argument, place)])
+        course = self.course
+        return render_progress(course.way, course.quizzes, place, course.ui)
+
+
 def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     """The course of a `docs` folder, with `examples` beside it, and all that is wrong with it."""
     data = docs / "_data"
@@ -180,8 +197,9 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     order = reading_order(docs.parent / "mkdocs.yml")
     translation = survey(docs, languages, order, all_pages)
     synonyms, on_synonyms = read_synonyms(data, languages)
+    way = read_way(docs.parent / "mkdocs.yml", all_pages, examples)
     course = Course(
-        languages, ui, by_slug, titles, figures, glossary, numbers, translation, synonyms
+        languages, ui, by_slug, titles, figures, glossary, numbers, translation, synonyms, way
     )
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))

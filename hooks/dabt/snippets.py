@@ -127,6 +127,28 @@ def _check_blocks(text: str, file: str) -> Iterator[Problem]:
         yield Problem(file, number, column, "a block of includes", "snippet-block", mend)
 
 
+def read_included(path: str, region: str, examples: Path) -> str:
+    """Return the text that an include brings into a page; nothing where there is none."""
+    source = examples / path
+    code = source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
+    if not region:
+        return code
+    if not NUMBERS.fullmatch(region):
+        return _cut(code, region)
+    return "\n".join(_lines_of(code.split("\n"), region))
+
+
+def _lines_of(lines: list[str], ranges: str) -> Iterator[str]:
+    """Yield the lines of ranges such as `3:9,12`; numbers below zero count from the end."""
+    count = len(lines)
+    for one in ranges.split(","):
+        first, mark, last = one.partition(":")
+        begin = int(first or 1)
+        end = int(last or count) if mark else begin
+        begin, end = (number + count + 1 if number < 0 else number for number in (begin, end))
+        yield from lines[max(begin - 1, 0) : end]
+
+
 def _end_of(region: str, code: str) -> re.Match[str] | None:
     return re.search(SECTION.format(kind="end", name=re.escape(region)), code)
 

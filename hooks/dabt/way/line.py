@@ -1,0 +1,40 @@
+"""The line under the title of a page: how long it takes to read, and when it last changed."""
+
+from datetime import datetime
+
+from markupsafe import Markup, escape
+
+from dabt.quiz.inline import typeset
+from dabt.ui import Ui
+from dabt.way.dates import spell_date
+from dabt.way.pages import Way
+
+END_OF_TITLE = "</h1>"
+LINE = Markup('\n<p class="dabt-line" data-search-exclude>{}</p>')
+TIME = Markup('<time datetime="{}">{}</time>')
+
+
+def render_line(way: Way, page: str, language: str, changed: datetime | None, ui: Ui) -> str:
+    """The line of a page as HTML: reading time for chapters, the date where it is known."""
+    facts, kind = way.facts.get((language, page)), way.menu.kind(page)
+    parts = []
+    if facts and kind == "chapter":
+        text = ui.counted("way.minutes", language, facts.minutes)
+        parts.append(Markup("{}").format(typeset(text, language)))
+    if changed and kind != "home":
+        words = typeset(ui.text("way.changed", language), language)
+        date = TIME.format(changed.date().isoformat(), spell_date(changed, language, ui))
+        parts.append(Markup("{} {}").format(words, date))
+    return LINE.format(Markup(" · ").join(parts)) if parts else ""
+
+
+def name_permalinks(html: str, language: str, ui: Ui) -> str:
+    """A page whose links on headings are named in its language: Markdown names them in English."""
+    name = escape(ui.text("way.permalink", language))
+    return html.replace('title="Permanent link"', f'aria-label="{name}" title="{name}"')
+
+
+def under_title(html: str, line: str) -> str:
+    """A page with a line under its title; as it is when it has none."""
+    before, end, after = html.partition(END_OF_TITLE)
+    return f"{before}{end}{line}{after}" if end else html
