@@ -12,7 +12,10 @@ from pathlib import Path
 from dabt.directives import DIRECTIVE, FRONT_MATTER, outside_code
 from dabt.snippets import INCLUDE, read_included
 
-WORDS_A_MINUTE = {"ar": 138, "fr": 195}
+WORDS_A_MINUTE = {
+    "ar": 138,
+    "fr": 195,
+}
 # The mean of the 17 languages of that study.
 OTHER_LANGUAGES = 184
 LINES_A_MINUTE = 30
