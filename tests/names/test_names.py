@@ -41,3 +41,13 @@ def test_what_is_no_name_is_left(text: str) -> None:
 
 def test_a_heading_keeps_its_id() -> None:
     assert render("## عن few-shot { #about }").startswith('<h2 id="about">')
+
+
+@pytest.mark.parametrize("measure", ["16 GB", "7.4 GiB", "900 GB/s", "1,024 MB", "-100", "−3.5%"])
+def test_a_number_keeps_its_unit_and_its_sign(measure: str) -> None:
+    assert f'(<span class="dabt-name dabt-ltr">{measure}</span>)،' in render(f"نحو ({measure})، ثم")
+
+
+@pytest.mark.parametrize("text", ["A100 80 GB", "3 أمثلة", "2026-11-30", "3-10", "1e-5", "`16 GB`"])
+def test_other_numbers_are_left(text: str) -> None:
+    assert "dabt-ltr" not in render(f"ثم {text} ثم")
