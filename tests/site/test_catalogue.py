@@ -13,8 +13,8 @@ APART = ("index.html", "glossary/index.html", "contribute/status/", "quizzes/")
 # A list in a box is drawn otherwise than a list: what is around an element makes another kind.
 AROUND = ("li", "td", "th", "dd", "summary", "figcaption", "blockquote", "h2", "h3")
 INSIDE = ("a", "code", "em", "ol", "p", "pre", "strong", "table", "ul")
-# Said in the template of pages; the names of the languages of code, which are drawn alike.
-NO_KINDS = ("p.dabt-kicker", "div.language-")
+# Said by templates and by the state of translations; the names of the languages of code, which are drawn alike.
+NO_KINDS = ("p.dabt-kicker", "p.dabt-lag", "div.language-")
 
 
 def kinds(document: Document) -> dict[str, Element]:
