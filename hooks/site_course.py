@@ -16,7 +16,7 @@ from dabt.course import (
     read_course,
 )
 from dabt.directives import Place, at_page, first_line, renderers, with_renderer
-from dabt.names import WholeNamesExtension
+from dabt.names import WholeNamesExtension, titles_with_code, with_breaks
 from dabt.pages import path_in_tree
 from dabt.problems import DabtError, errors, report, shown
 from dabt.snippets import PlainCodeExtension
@@ -71,7 +71,16 @@ def on_page_content(html, *, page, config, files):
     }
     if found := [name for name, mark in marks.items() if f'class="dabt-{mark}"' in html]:
         page.meta["uses"] = [*page.meta.get("uses", []), *found]
-    return html
+    titles = titles_with_code(html)
+    for item in _every(page.toc):
+        item.title = titles.get(item.id, item.title)
+    return with_breaks(html)
+
+
+def _every(items):
+    for item in items:
+        yield item
+        yield from _every(item.children)
 
 
 def on_env(env, *, config, files):

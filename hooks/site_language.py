@@ -34,6 +34,11 @@ def on_env(env, *, config, files):
     return env
 
 
+def _is_listed(file, code: str) -> bool:
+    """The site map has no page in another language than its folder's, and none that hides."""
+    return file.locale == code and not (file.page and file.page.meta.get("unlisted"))
+
+
 def _write(strings: ui.Ui, language: str, key: str, **values: object) -> str:
     return strings.text(key, language, **values)
 
@@ -58,9 +63,8 @@ def on_template_context(context, *, template_name, config):
     context["dabt_addresses"] = {
         code: "" if code == i18n.default_language else f"{code}/" for code in i18n.build_languages
     }
-    # The site map has no page in another language than its folder's.
     every = context.get("i18n_alternates", {}).items()
     context["i18n_alternates"] = {
-        code: [file for file in files if file.locale == code] for code, files in every
+        code: [file for file in files if _is_listed(file, code)] for code, files in every
     }
     return context

@@ -24,7 +24,7 @@ def on_env(env, *, config, files):
             direction(language),
         )
         for file in files.documentation_pages()
-        if file.page and file.locale == language
+        if file.page and file.locale == language and not file.page.meta.get("unlisted")
     ]
     glossary = course.glossary_in(language)
     found = make_files(pages, glossary, course.synonyms, course.ui, language)

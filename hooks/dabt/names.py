@@ -1,4 +1,8 @@
-"""Latin names with hyphens stay on one line: in Arabic, `few-shot` cut in two reads backwards."""
+"""Latin names with hyphens stay on one line: in Arabic, `few-shot` cut in two reads backwards.
+
+So do a number and its unit or sign, and a date: next to Arabic, `16 GB` is drawn as GB 16, -3 as
+3- and 2026-11-30 as 30-11-2026. Long names in code may break, but only behind one of their signs.
+"""
 
 import re
 from xml.etree.ElementTree import Element
@@ -12,23 +16,60 @@ NAME = (
     r"(?<![\w/.@#%&=-])(?=\S{1,32}(?![\w-]))"
     r"([A-Za-z][A-Za-z0-9]*(?:[.-][A-Za-z0-9]+)*-[A-Za-z0-9.]*[A-Za-z0-9])(?![\w-])"
 )
+_UNIT = r"(?:[KMGTP]i?B|kB|TFLOPS|FLOPS|[kMGT]?Hz|k?Wh?|ms|min|px)(?:/[a-z]+)?"
+_NUMBER = r"\d+(?:[.,]\d+)*"
+# Behind a Latin name (`A100 80 GB`) it stands right already.
+MEASURE = (
+    r"(?<![\w.,/)=-])(?<![A-Za-z0-9] )"
+    rf"([-−+]?{_NUMBER}[ \u00a0\u202f]{_UNIT}(?![\w-])|[-−+]{_NUMBER}%?(?![\w-])"
+    r"|\d{4}-\d\d-\d\d(?![\w-]))"
+)
+# Shorter ones go to the next line whole. In the HTML, where `<`, `>` and `&` are entities.
+LONG_CODE = re.compile(
+    r"(?<!<pre>)(?<!<pre><span></span>)(<code(?: [^>]*)?>)([^<]{16,})(?=</code>)"
+)
+SIGN = re.compile(r"(?<=[\w)\]])[_./=:,(\[-]+(?=\w)")
+TITLE = re.compile(r'<h[2-6] id="([^"]+)">(.*?)<a class="headerlink"', re.DOTALL)
+NOT_CODE = re.compile(r"<(?!/?code\b)[^>]*>")
 # After code, links and raw HTML have been taken out of the text.
 PRIORITY = 15
 
 
 class WholeNames(InlineProcessor):
-    """Wraps a name in an element that the style keeps whole in pages from right to left."""
+    """Wraps what it finds in an element that the style keeps whole in pages from right to left."""
+
+    def __init__(self, pattern: str, md: Markdown, classes: str) -> None:
+        """Keep the classes that the element gets."""
+        super().__init__(pattern, md)
+        self.classes = classes
 
     def handleMatch(self, m: re.Match, data: str) -> tuple[Element, int, int]:
         """Return the element that replaces a match."""
-        element = Element("span", {"class": "dabt-name"})
+        element = Element("span", {"class": self.classes})
         element.text = AtomicString(m[1])
         return element, m.start(0), m.end(0)
 
 
 class WholeNamesExtension(Extension):
-    """Finds the names in what is left of a text when code, links and HTML are out of it."""
+    """Finds names and measures in what is left when code, links and HTML are out of a text."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Register the pattern."""
-        md.inlinePatterns.register(WholeNames(NAME, md), "dabt-names", PRIORITY)
+        """Register the patterns."""
+        names = WholeNames(NAME, md, "dabt-name")
+        measures = WholeNames(MEASURE, md, "dabt-name dabt-ltr")
+        md.inlinePatterns.register(measures, "dabt-measures", PRIORITY + 1)
+        md.inlinePatterns.register(names, "dabt-names", PRIORITY)
+
+
+def with_breaks(html: str) -> str:
+    """Return a page's HTML whose long inline code says where a line may end in it."""
+    return LONG_CODE.sub(lambda code: code[1] + SIGN.sub(r"\g<0><wbr>", code[2]), html)
+
+
+def titles_with_code(html: str) -> dict[str, str]:
+    """Return id → title for the headings of a page that hold code, with no other markup left.
+
+    A table of contents drops the markup of titles, and `--tiny` is then drawn as tiny--.
+    """
+    found = {name: NOT_CODE.sub("", title).strip() for name, title in TITLE.findall(html)}
+    return {name: title for name, title in found.items() if "<code" in title}

@@ -3,7 +3,7 @@
 import pytest
 from markdown import markdown
 
-from dabt.names import WholeNamesExtension
+from dabt.names import WholeNamesExtension, titles_with_code, with_breaks
 
 
 def render(text: str) -> str:
@@ -41,3 +41,36 @@ def test_what_is_no_name_is_left(text: str) -> None:
 
 def test_a_heading_keeps_its_id() -> None:
     assert render("## عن few-shot { #about }").startswith('<h2 id="about">')
+
+
+@pytest.mark.parametrize(
+    "measure", ["16 GB", "7.4 GiB", "900 GB/s", "1,024 MB", "-100", "−3.5%", "2026-11-30"]
+)
+def test_a_number_keeps_its_unit_and_its_sign(measure: str) -> None:
+    assert f'(<span class="dabt-name dabt-ltr">{measure}</span>)،' in render(f"نحو ({measure})، ثم")
+
+
+@pytest.mark.parametrize("text", ["A100 80 GB", "3 أمثلة", "2026-11", "3-10", "1e-5", "`16 GB`"])
+def test_other_numbers_are_left(text: str) -> None:
+    assert "dabt-ltr" not in render(f"ثم {text} ثم")
+
+
+def test_long_code_breaks_behind_its_signs_only() -> None:
+    html = "<code>per_device_train_batch_size</code>"
+    assert with_breaks(html) == "<code>per_<wbr>device_<wbr>train_<wbr>batch_<wbr>size</code>"
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<code>--tiny</code>", "<pre><code>torch.optim.AdamW(lr)</code></pre>", "torch.optim.AdamW"],
+)
+def test_other_code_has_no_breaks(html: str) -> None:
+    assert with_breaks(html) == html
+
+
+def test_a_title_in_the_contents_keeps_its_code_and_nothing_else() -> None:
+    end = '<a class="headerlink" href="#x">¶</a>'
+    html = (
+        f'<h2 id="a">مع <em>الخيار</em> <code>--tiny</code>{end}</h2><h3 id="b">بلا شيفرة{end}</h3>'
+    )
+    assert titles_with_code(html) == {"a": "مع الخيار <code>--tiny</code>"}

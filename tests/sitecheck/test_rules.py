@@ -5,6 +5,7 @@ import pytest
 CHAPTER, FRENCH, HOME = "chapter/index.html", "fr/chapter/index.html", "fr/index.html"
 SEARCH = "assets/search/fr.0a.json"
 ARTICLE = '<article class="md-content__inner">\n'
+NOINDEX = '<meta name="robots" content="noindex"><title>'
 
 
 def test_the_good_site_has_no_problem(problems_after):
@@ -114,6 +115,8 @@ CASES = {
         "",
         "sitemap-missing",
     ),
+    "unlisted page in the search": (FRENCH, "<title>", NOINDEX, "search-unlisted"),
+    "unlisted page in the sitemap": (FRENCH, "<title>", NOINDEX, "sitemap-unlisted"),
     "sitemap of another host": ("sitemap.xml", "course/fr/chapter/", "fr/chapter/", "sitemap"),
     # semantics
     "id twice": (FRENCH, 'id="o1"', 'id="top"', "duplicate-id"),

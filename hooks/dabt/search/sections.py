@@ -112,7 +112,8 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attributes: Sequence[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attributes}
         if tag in VOID:
-            self._add(" ")
+            # A <wbr> stands inside a word.
+            self._add("" if tag == "wbr" else " ")
             return
         role = self._role(tag, values)
         if tag in BLOCKS:

@@ -26,6 +26,12 @@ class Page:
     written: str = ""
 
     @property
+    def unlisted(self) -> bool:
+        """Tell whether the page asks search engines to leave it out."""
+        robots = (one for one in self.document.all("meta") if one.get("name") == "robots")
+        return any("noindex" in one.get("content") for one in robots)
+
+    @property
     def url(self) -> str:
         """Return the address relative to the home: `fr/full/traditional/`."""
         return self.path.removesuffix("index.html")

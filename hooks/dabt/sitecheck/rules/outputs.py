@@ -76,12 +76,17 @@ def _needless(site: Site, found: set[str], name: str, code: str) -> Iterator[Pro
         if page.path in found:
             message = f"{name} knows this page, which is written in '{page.written}'"
             yield site.problem(page.path, None, message, f"{code}-twice", "see site_fallback.py")
+    for page in site.content_pages:
+        if page.unlisted and page.path in found:
+            message = f"{name} knows this page, which is to stay out of it"
+            mend = "see what reads 'unlisted' in hooks/, or take it out of the front matter"
+            yield site.problem(page.path, None, message, f"{code}-unlisted", mend)
 
 
 def _missing(
     site: Site, pages: tuple[Page, ...], found: set[str], name: str, code: str
 ) -> Iterator[Problem]:
     for page in pages:
-        if page.path not in found:
+        if page.path not in found and not page.unlisted:
             message = f"{name} does not know this page"
             yield site.problem(page.path, None, message, f"{code}-missing", "list it")
