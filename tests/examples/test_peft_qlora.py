@@ -22,9 +22,11 @@ from tiny import BASE
 qlora = load("peft/qlora/train.py")
 compare = load("peft/qlora/compare.py")
 with_trl = load("peft/qlora/with_trl.py")
+trap = load("peft/qlora/trap.py")
 FOLDER = EXAMPLES / "peft/qlora"
 RECORD = json.loads((FOLDER / "record.json").read_text("utf-8"))
 COMPARE = json.loads((FOLDER / "compare.json").read_text("utf-8"))
+TRAP = json.loads((FOLDER / "trap.json").read_text("utf-8"))
 CPU = guard.Card("CPU", 0, "fp32")
 T4 = guard.Card("Tesla T4", 15_600_000_000, "fp16")
 LARGE = guard.Card("H100", 85_000_000_000, "bf16")
@@ -155,6 +157,59 @@ def test_gradients_still_flow_after_an_evaluation() -> None:
             model(**batch)
     assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
     assert sum(bool(one.any()) for one in found[0]) == 4 * 7, "B is zero: so far only B has one"
+
+
+# Evaluating before training: what it does depends on the processor
+
+
+def first_rows() -> list[dict]:
+    tokenizer = full.load_tokenizer(qlora.TINY)
+    return [full.encode(row, tokenizer) for row in read(qlora.TINY.data)[0][:2]]
+
+
+def test_with_the_remedy_every_matrix_learns_after_an_evaluation() -> None:
+    assert trap.count_stuck(remedy=True, rows=first_rows()) == []
+
+
+@pytest.mark.filterwarnings("ignore:.*autograd kernel was not registered")
+def test_without_the_remedy_only_what_ends_in_the_stream_learns() -> None:
+    if not trap.has_avx512bf16():
+        pytest.skip("this processor has no AVX512-BF16, so bitsandbytes packs nothing anew")
+    found = trap.count_stuck(remedy=False, rows=first_rows())
+    assert found == TRAP["runs"][1]["stuck"] and len(found) == 20
+    assert not any("o_proj" in name or "down_proj" in name for name in found)
+
+
+def test_saving_hides_the_trap_until_the_next_evaluation(tmp_path) -> None:
+    if not trap.has_avx512bf16():
+        pytest.skip("this processor has no AVX512-BF16, so bitsandbytes packs nothing anew")
+    tokenizer, base = trap.load(remedy=False)
+    model = qlora.attach(base, qlora.TINY)
+    batch = loop.collate(first_rows(), tokenizer.pad_token_id)
+    model.eval()
+    with torch.no_grad():
+        model(**batch)
+    model.save_pretrained(tmp_path)
+    model.train()
+    model(**batch).loss.backward()
+    assert trap.stuck(model) == []
+
+
+def test_the_trap_is_not_shown_where_it_cannot_be(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(trap, "has_avx512bf16", lambda: False)
+    with pytest.raises(SystemExit, match=r"no AVX512-BF16.*\n  mend: "):
+        trap.main([])
+    assert capsys.readouterr().out == ""
+
+
+def test_the_table_of_the_trap_is_its_record() -> None:
+    library = TRAP["bitsandbytes"]
+    assert text("trap.txt") == trap.table(TRAP["runs"], TRAP["settings"]["seed"], library) + "\n"
+    assert TRAP["processor"] == "AVX512-BF16" and TRAP["processor"] in text("trap.txt")
+    remedied, broken = TRAP["runs"]
+    assert (remedied["remedy"], broken["remedy"]) == (True, False)
+    assert remedied["stuck"] == [] and remedied["reloaded"] == 0.0 < broken["reloaded"]
+    assert remedied["loss_early"] < broken["loss_early"]
 
 
 def test_the_loss_falls_as_recorded(run) -> None:
