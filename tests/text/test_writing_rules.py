@@ -68,7 +68,7 @@ RIGHT = {
     "fr-mark-space": ["Pourquoi_?", "oui~!", "`a;b`", "https://x.example/?a=b"],
     "fr-colon-space": ["Deux cas~: le", "à 12:30", "https://x.example", "[^note]: Une source."],
     "fr-percent": ["12~% des", "`12 %`"],
-    "fr-unit": ["16~Go", "un pas", "à 2 heures"],
+    "fr-unit": ["16~Go", "un pas", "à 2 heures", "TRL 1.16 s’en passe"],
     "fr-thousands": ["4_096", "en 2026 100 lignes", "2 modèles"],
     "fr-decimal": ["15,6~Go", "la version 2.13 sort", "transformers 5.24"],
     "fr-ligature": ["cœur", "coexister", "poème", "coefficient"],

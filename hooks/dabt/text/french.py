@@ -99,7 +99,7 @@ RULES = (
     Rule(
         "fr-unit",
         "fr",
-        re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![{LETTER}]))"),
+        re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![{LETTER}’']))"),
         "a plain space between a number and its unit",
         "put U+00A0 between them",
         instead(WIDE),
@@ -115,7 +115,7 @@ RULES = (
     Rule(
         "fr-decimal",
         "fr",
-        re.compile(rf"(?<![\d.])(\d+)\.(\d+)(?={NBSP}(?:%|{UNITS})(?![{LETTER}]))"),
+        re.compile(rf"(?<![\d.])(\d+)\.(\d+)(?={NBSP}(?:%|{UNITS})(?![{LETTER}’']))"),
         "a decimal point",
         "write '{new}'",
         instead(r"\1,\2"),
