@@ -12,6 +12,8 @@ from dabt.weight.scripts import bare
 from dabt.weight.style import make_style
 from dabt.weight.tables import with_scrolling
 
+# Nearly every page has questions: their two kilobytes cost less than a request of their own.
+SHEETS = ("assets/site.css", "assets/quiz.css")
 OWN = ("assets/", (".js", ".css"))
 THEME = ("assets/stylesheets/", "assets/javascripts/", "assets/images/favicon.png")
 
@@ -22,7 +24,7 @@ def on_files(files, *, config):
     """Leave out the theme's style sheets and scripts, for which ours stand; send ours bare."""
     for file in list(files):
         address = file.src_uri
-        if address.startswith(THEME):
+        if address.startswith(THEME) or address in SHEETS:
             files.remove(file)
         elif address.startswith(OWN[0]) and address.endswith(OWN[1]):
             files.remove(file)
@@ -42,7 +44,7 @@ def on_env(env, *, config, files):
     """Add the one style sheet; leave out the lines that templates leave empty."""
     env.trim_blocks = env.lstrip_blocks = True
     theme = [Path(one, "assets/stylesheets") for one in config.theme.dirs]
-    name, css = make_style(theme, Path(config.docs_dir, "assets/site.css"))
+    name, css = make_style(theme, *(Path(config.docs_dir, one) for one in SHEETS))
     files.append(File.generated(config, name, content=css))
     env.globals["dabt_style"] = name
     return env

@@ -100,6 +100,6 @@ def test_keys_turn_the_page_but_not_while_one_writes(page: Page):
     assert page.url.endswith("fr/glossary/")
     page.locator("h1").click()
     page.keyboard.press("p")
-    page.wait_for_url(re.compile(r"fr/quizzes/evaluation/$"))
+    page.wait_for_url(re.compile(r"fr/progress/$"))
     page.keyboard.press("n")
     page.wait_for_url(re.compile(r"fr/glossary/$"))

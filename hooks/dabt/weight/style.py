@@ -55,8 +55,8 @@ class Rule:
         return f"{self.head}{{{self.body}}}" if self.body else ""
 
 
-def make_style(folders: Iterable[Path], own: Path) -> tuple[str, str]:
-    """Return the address of the site's style sheet and its text.
+def make_style(folders: Iterable[Path], *own: Path) -> tuple[str, str]:
+    """Return the address of the site's style sheet and its text: the theme's, then our own ones.
 
     `folders` may hold the theme's `main.*.css` and `palette.*.css`. The address changes with the
     text: a reader's browser may keep the file.
@@ -67,7 +67,8 @@ def make_style(folders: Iterable[Path], own: Path) -> tuple[str, str]:
         for folder in folders
         for path in sorted(folder.glob(f"{kind}.*.css"))
     ]
-    css = one_style((path.read_text("utf-8") for path in found), own.read_text("utf-8"))
+    ours = "\n".join(path.read_text("utf-8") for path in own)
+    css = one_style((path.read_text("utf-8") for path in found), ours)
     return f"assets/style.{sha256(css.encode()).hexdigest()[:8]}.css", css
 
 
