@@ -5,9 +5,18 @@
 The baseline of each ratio is the same Markdown in the theme as it comes (its own fonts left out,
 since they come from another host; no hooks, so that quizzes and figures stay a line of text).
 Bytes are those of all answers of a first visit, compressed with brotli as a host would send them.
+The main thread's time is what Chromium spends on a page until the network rests, unthrottled.
+
+    .venv/bin/python -m benchmarks.site --lighthouse
+
+adds Lighthouse's four categories for a phone, 0 to 100. It needs Node, and asks the npm registry
+for the version below: nothing of the project depends on it.
 """
 
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,7 +25,7 @@ from pathlib import Path
 from statistics import median
 
 import brotli
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Response, sync_playwright
 
 from tools.browser import find_chromium
 from tools.host import served
@@ -24,6 +33,9 @@ from tools.host import served
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("", "full/traditional/", "quizzes/full-fine-tuning/")
 RUNS = 3
+LIGHTHOUSE = "lighthouse@12.2.3"
+CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
+LIGHTHOUSE_PAGES = ("", "full/traditional/", "peft/lora/", "quizzes/lora/", "glossary/")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -50,10 +62,14 @@ def main() -> None:
             path = str(find_chromium())
             browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
             ours, theirs = (weigh_all(browser, site) for site in (own_site, stock_site))
+            quick, slow = (time_all(browser, site) for site in (own_site, stock_site))
             browser.close()
+        if "--lighthouse" in sys.argv:
+            ask_lighthouse(own_site, path)
     for page in ours:
         show(f"/{page} kB", ours[page][0] / 1000, theirs[page][0] / 1000, 1)
         show(f"/{page} requests", ours[page][1], theirs[page][1], 0)
+        show(f"/{page} main thread, ms", quick[page], slow[page], 0)
 
 
 def show(name: str, own: float, stock: float, digits: int) -> None:
@@ -113,18 +129,74 @@ def weigh_all(browser: Browser, site: Path) -> dict[str, tuple[int, int]]:
         }
 
 
+def time_all(browser: Browser, site: Path) -> dict[str, float]:
+    """Return the milliseconds of main thread of each page, the median of a few first visits."""
+    with served(site) as address:
+        return {
+            prefix + page: median(time_page(browser, address + prefix + page) for _ in range(RUNS))
+            for page in PAGES
+            for prefix in ("", "fr/")
+        }
+
+
+def time_page(browser: Browser, address: str) -> float:
+    """Return the milliseconds that the main thread works for one first visit."""
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    session.send("Performance.enable")
+    page.goto(address, wait_until="networkidle")
+    metrics = {
+        one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]
+    }
+    context.close()
+    return 1000 * metrics["TaskDuration"]
+
+
+def ask_lighthouse(site: Path, chromium: str) -> None:
+    """Print Lighthouse's categories for each kind of page, and the audits that are not passed."""
+    if not (npx := shutil.which("npx")):
+        print("Lighthouse: left out, since Node (npx) is not installed")
+        return
+    print(f"{LIGHTHOUSE:34}" + "".join(f"{one:>16}" for one in CATEGORIES))
+    command = [npx, "--yes", LIGHTHOUSE, "--quiet", "--output=json"]
+    command += [f"--only-categories={','.join(CATEGORIES)}"]
+    command += ["--chrome-flags=--headless=new --no-sandbox --disable-gpu"]
+    with served(site) as address:
+        for url in (prefix + page for page in LIGHTHOUSE_PAGES for prefix in ("", "fr/")):
+            done = subprocess.run(
+                [*command, address + url],
+                env=os.environ | {"CHROME_PATH": chromium},
+                check=True, capture_output=True, text=True,
+            )  # fmt: skip
+            print_lighthouse(url, json.loads(done.stdout))
+
+
+def print_lighthouse(url: str, report: dict) -> None:
+    """Print one line of scores; below it what keeps a category other than performance from 100."""
+    scores = [100 * (report["categories"][one]["score"] or 0) for one in CATEGORIES]
+    print(f"/{url:33}" + "".join(f"{score:16.0f}" for score in scores), flush=True)
+    for category in CATEGORIES[1:]:
+        for part in report["categories"][category]["auditRefs"]:
+            audit = report["audits"][part["id"]]
+            if part["weight"] and audit["score"] is not None and audit["score"] < 1:
+                print(f"    {category}: {audit['title']} [{part['id']}]")
+
+
+def packed(answer: Response) -> int:
+    """Return the bytes of an answer as a host sends it that keeps brotli files beside the site."""
+    body = answer.body()
+    opaque = OPAQUE.match(answer.headers.get("content-type", ""))
+    return len(body) if opaque else len(brotli.compress(body))
+
+
 def weigh(browser: Browser, address: str) -> tuple[int, int]:
     """Return brotli bytes and number of all answers of a first visit."""
     context = browser.new_context()
-    page, sizes = context.new_page(), []
-
-    def count(answer) -> None:
-        body = answer.body()
-        packed = OPAQUE.match(answer.headers.get("content-type", ""))
-        sizes.append(len(body) if packed else len(brotli.compress(body)))
-
-    page.on("requestfinished", lambda request: count(request.response()))
+    page, answers = context.new_page(), []
+    page.on("response", answers.append)
     page.goto(address, wait_until="networkidle")
+    sizes = [packed(answer) for answer in answers]
     context.close()
     return sum(sizes), len(sizes)
 
