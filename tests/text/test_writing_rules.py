@@ -63,7 +63,7 @@ RIGHT = {
     "ar-spelling": ["إلى أو إذا", "الأولى", "سالى"],
     "ar-hamza": ["الإنتاجية والإنتروبيا والإنترنت", "إستراتيجية", "إنتاج"],
     "fr-apostrophe": ["l’ajustement", "`l'x`"],
-    "fr-quotes": ['`"oui"`', '!!! tip "Un titre"', 'alt="oui"'],
+    "fr-quotes": ['<span lang="en">“yes”</span>', '`"oui"`', '!!! tip "Un titre"', 'alt="oui"'],
     "fr-guillemets": ["«~oui~»", "«_oui_»"],
     "fr-mark-space": ["Pourquoi_?", "oui~!", "`a;b`", "https://x.example/?a=b"],
     "fr-colon-space": ["Deux cas~: le", "à 12:30", "https://x.example", "[^note]: Une source."],

@@ -19,6 +19,7 @@ BLANK = "\0"
 MARKUP = re.compile(
     r"(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"  # code
     r"|\$[^$\n]+\$"  # math
+    r"|\+\+[\w+-]+\+\+"  # keys
     r"|<[^<>\n]+>"  # tags and addresses
     r"|(?<=\])\([^()\s]*\)|(?<=\])\[[^\]\n]*\]"  # targets of links
     r"|(?:https?|mailto):[^\s<>)\]«»]+"
@@ -38,7 +39,9 @@ BOX = re.compile(r'(?P<before>\s*(?:!!!|\?\?\?\+?|===)[^"]*")(?P<text>.*)"\s*$')
 NOTE = re.compile(r"(?P<before>\s*\[\^[^\]]+\]:)(?P<text>.*)$")
 # The title of a work keeps the typography of its own language.
 WORK = re.compile(r"(?<=\[)\*[^*\n]+\*(?=\])")
-WRITING = (MARKUP, WORK)
+# A run of another language keeps the marks of that language.
+FOREIGN = re.compile(r"<(\w+)\b[^<>]*\blang=[^<>]*>[^\n]*?</\1>")
+WRITING = (FOREIGN, MARKUP, WORK)
 
 
 @dataclass(frozen=True)
