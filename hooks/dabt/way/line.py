@@ -28,6 +28,11 @@ def render_line(way: Way, page: str, language: str, changed: datetime | None, ui
     return LINE.format(Markup(" · ").join(parts)) if parts else ""
 
 
+def plain_title(html: str) -> str:
+    """The title of a page, which may hold code, as text."""
+    return Markup(html).striptags()
+
+
 def name_permalinks(html: str, language: str, ui: Ui) -> str:
     """A page whose links on headings are named in its language: Markdown names them in English."""
     name = escape(ui.text("way.permalink", language))
