@@ -112,7 +112,7 @@ def test_a_heading_has_a_link_with_a_name_and_paper_is_white(page: Page):
     page.emulate_media(color_scheme="dark")
     page.goto(f"{CHAPTER}/")
     link = page.locator(f"#{SECTION} .headerlink")
-    expect(link).to_have_accessible_name("رابط هذا القسم")
+    expect(link).to_have_accessible_name("رابط إلى هذا القسم")
     link.focus()
     expect(link).to_have_css("opacity", "1")
     link.press("Enter")
@@ -121,3 +121,10 @@ def test_a_heading_has_a_link_with_a_name_and_paper_is_white(page: Page):
     expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
     for hidden in ("header.md-header", ".dabt-finish", ".md-code__nav >> nth=0", ".md-footer"):
         expect(page.locator(hidden)).to_be_hidden()
+    # An explanation of code, closed on the screen, stands below it with its number.
+    note = page.locator(".dabt-notes > li").first
+    expect(note).to_be_visible()
+    expect(note).to_have_css("overflow", "visible")
+    assert (
+        note.bounding_box()["width"] > page.locator(".dabt-notes").first.bounding_box()["width"] / 2
+    )

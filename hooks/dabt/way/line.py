@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from dabt.quiz.inline import typeset
 from dabt.ui import Ui
@@ -31,12 +31,6 @@ def render_line(way: Way, page: str, language: str, changed: datetime | None, ui
 def plain_title(html: str) -> str:
     """The title of a page, which may hold code, as text."""
     return Markup(html).striptags()
-
-
-def name_permalinks(html: str, language: str, ui: Ui) -> str:
-    """A page whose links on headings are named in its language: Markdown names them in English."""
-    name = escape(ui.text("way.permalink", language))
-    return html.replace('title="Permanent link"', f'aria-label="{name}" title="{name}"')
 
 
 def under_title(html: str, line: str) -> str:
