@@ -8,7 +8,7 @@ from mkdocs.plugins import get_plugin_logger
 from dabt.directives import renderers
 from dabt.pages import path_in_tree
 from dabt.way.dates import GIT_LOG, read_log
-from dabt.way.line import render_line, under_title
+from dabt.way.line import name_permalinks, render_line, under_title
 
 log = get_plugin_logger("way")
 
@@ -41,4 +41,5 @@ def on_page_content(html, *, page, config, files):
     path, language = path_in_tree(source, docs), source.relative_to(docs).parts[0]
     changed = config.extra["dabt_changed"].get(source.relative_to(docs).as_posix())
     page.meta["way"] = {"slug": path.removesuffix(".md"), "kind": course.way.menu.kind(path)}
+    html = name_permalinks(html)
     return under_title(html, render_line(course.way, path, language, changed, course.ui))
