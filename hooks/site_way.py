@@ -41,5 +41,5 @@ def on_page_content(html, *, page, config, files):
     path, language = path_in_tree(source, docs), source.relative_to(docs).parts[0]
     changed = config.extra["dabt_changed"].get(source.relative_to(docs).as_posix())
     page.meta["way"] = {"slug": path.removesuffix(".md"), "kind": course.way.menu.kind(path)}
-    html = name_permalinks(html, language, course.ui)
+    html = name_permalinks(html)
     return under_title(html, render_line(course.way, path, language, changed, course.ui))

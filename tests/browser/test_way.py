@@ -27,7 +27,7 @@ def answer_first(page: Page) -> str:
 
 def test_a_tick_marks_the_chapter_in_every_menu_and_can_be_taken_back(page: Page):
     page.goto(f"{CHAPTER}/")
-    answer_first(page)
+    name = answer_first(page)
     box = page.get_by_label("أتممتُ هذا الفصل")
     box.check()
     page.goto(f"fr/{CHAPTER}/")
@@ -39,22 +39,18 @@ def test_a_tick_marks_the_chapter_in_every_menu_and_can_be_taken_back(page: Page
     expect(state_of(page, CHAPTER)).to_contain_text("terminé · vérification rapide")
     expect(state_of(page, "quizzes/lora")).to_contain_text("1 sur 30")
     expect(state_of(page, "peft/qlora")).to_have_text("pas encore terminé")
-    page.goto(f"{CHAPTER}/")
-    expect(box).to_be_checked()
-    box.uncheck()
-    expect(page.locator(".dabt-done")).to_have_count(0)
-
-
-def test_an_answer_to_an_older_question_is_not_counted(page: Page):
-    page.goto(f"{CHAPTER}/")
-    name = answer_first(page)
+    # An answer to what the question was before is none to what it is now.
     page.evaluate(
         """name => { const all = JSON.parse(localStorage["dabt:answers"]);
         all[name][0] = "older"; localStorage["dabt:answers"] = JSON.stringify(all) }""",
         name,
     )
-    page.goto("progress/")
-    expect(state_of(page, "quizzes/lora")).to_have_text("لم تبدأه بعد")
+    page.reload()
+    expect(state_of(page, "quizzes/lora")).to_have_text("pas encore commencé")
+    page.goto(f"{CHAPTER}/")
+    expect(box).to_be_checked()
+    box.uncheck()
+    expect(page.locator(".dabt-done")).to_have_count(0)
 
 
 def test_the_home_leads_back_to_the_section_and_past_a_finished_chapter(page: Page):
@@ -110,3 +106,25 @@ def test_without_a_script_the_list_is_there(new_context):
     expect(page.locator(".dabt-progress__plain")).to_be_visible()
     page.goto(f"{CHAPTER}/")
     expect(page.locator(".dabt-finish")).to_be_hidden()
+
+
+def test_a_heading_has_a_link_with_a_name_and_paper_is_white(page: Page):
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{CHAPTER}/")
+    link = page.locator(f"#{SECTION} .headerlink")
+    expect(link).to_have_accessible_name("رابط إلى هذا القسم")
+    link.focus()
+    expect(link).to_have_css("opacity", "1")
+    link.press("Enter")
+    page.wait_for_url(f"**/{CHAPTER}/#{SECTION}")
+    page.emulate_media(media="print")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
+    for hidden in ("header.md-header", ".dabt-finish", ".md-code__nav >> nth=0", ".md-footer"):
+        expect(page.locator(hidden)).to_be_hidden()
+    # An explanation of code, closed on the screen, stands below it with its number.
+    note = page.locator(".dabt-notes > li").first
+    expect(note).to_be_visible()
+    expect(note).to_have_css("overflow", "visible")
+    assert (
+        note.bounding_box()["width"] > page.locator(".dabt-notes").first.bounding_box()["width"] / 2
+    )

@@ -8,7 +8,7 @@ import pytest
 from dabt.languages import load_languages
 from dabt.ui import load_ui
 from dabt.way.dates import read_log, spell_date
-from dabt.way.line import render_line, under_title
+from dabt.way.line import name_permalinks, render_line, under_title
 from dabt.way.menu import Menu, Module
 from dabt.way.pages import Facts, Way
 
@@ -59,3 +59,9 @@ def test_the_line_says_what_is_known() -> None:
 def test_the_line_stands_under_the_title() -> None:
     assert under_title("<h1>T</h1>\n<p>a</p>", "L") == "<h1>T</h1>L\n<p>a</p>"
     assert under_title("<p>a</p>", "L") == "<p>a</p>"
+
+
+def test_a_link_on_a_heading_has_its_title_for_a_name() -> None:
+    link = '<a class="headerlink" href="#a" title="Lien">&para;</a>'
+    named = '<a class="headerlink" href="#a" aria-label="Lien" title="Lien">&para;</a>'
+    assert name_permalinks(f"<h2>A{link}</h2><a title='x'>") == f"<h2>A{named}</h2><a title='x'>"

@@ -1,8 +1,9 @@
 """The line under the title of a page: how long it takes to read, and when it last changed."""
 
+import re
 from datetime import datetime
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from dabt.quiz.inline import typeset
 from dabt.ui import Ui
@@ -10,6 +11,7 @@ from dabt.way.dates import spell_date
 from dabt.way.pages import Way
 
 END_OF_TITLE = "</h1>"
+PERMALINK = re.compile(r'(<a class="headerlink" href="[^"]*") title="([^"]*)"')
 LINE = Markup('\n<p class="dabt-line" data-search-exclude>{}</p>')
 TIME = Markup('<time datetime="{}">{}</time>')
 
@@ -28,10 +30,14 @@ def render_line(way: Way, page: str, language: str, changed: datetime | None, ui
     return LINE.format(Markup(" · ").join(parts)) if parts else ""
 
 
-def name_permalinks(html: str, language: str, ui: Ui) -> str:
-    """A page whose links on headings are named in its language: Markdown names them in English."""
-    name = escape(ui.text("way.permalink", language))
-    return html.replace('title="Permanent link"', f'aria-label="{name}" title="{name}"')
+def plain_title(html: str) -> str:
+    """The title of a page, which may hold code, as text."""
+    return Markup(html).striptags()
+
+
+def name_permalinks(html: str) -> str:
+    """A page whose links on headings are named by their title, not by the sign that is in them."""
+    return PERMALINK.sub(r'\1 aria-label="\2" title="\2"', html)
 
 
 def under_title(html: str, line: str) -> str:
