@@ -9,12 +9,12 @@ from dabt.sitecheck.document import Document, Element
 
 CATALOGUE = "contribute/catalogue/index.html"
 # Pages of a kind of their own: tools/looks.py takes pictures of them, or they hold one thing only.
-APART = ("index.html", "glossary/index.html", "contribute/status/", "quizzes/")
+APART = ("index.html", "glossary/index.html", "contribute/status/", "progress/", "quizzes/")
 # A list in a box is drawn otherwise than a list: what is around an element makes another kind.
 AROUND = ("li", "td", "th", "dd", "summary", "figcaption", "blockquote", "h2", "h3")
 INSIDE = ("a", "code", "em", "ol", "p", "pre", "strong", "table", "ul")
 # Said by templates and by the state of translations; the names of the languages of code, which are drawn alike.
-NO_KINDS = ("p.dabt-kicker", "p.dabt-lag", "div.language-")
+NO_KINDS = ("form.dabt-finish", "p.dabt-kicker", "p.dabt-lag", "div.language-")
 
 
 def kinds(document: Document) -> dict[str, Element]:
