@@ -48,6 +48,9 @@ THRESHOLD = 64
 # A square of the small picture, and the share of it that may differ: 10 pixels of 1,024.
 SQUARE = 32
 TOLERANCE = 0.01
+# What a commit or another page changes, and what sticks to the edge of the screen.
+STILL = """.dabt-line, .dabt-lag { display: none !important }
+.md-header, .dabt-calc__answer { position: static !important }"""
 # Where the sections of the catalogue begin, and where the last one ends.
 SECTIONS = """() => {
   const at = (e) => Math.round(e.getBoundingClientRect().top + scrollY);
@@ -74,7 +77,10 @@ def reduced(picture: bytes) -> Image.Image:
     """Return a screenshot as it is kept."""
     full = Image.open(BytesIO(picture)).convert("RGB")
     size = (max(1, full.width // SMALLER), max(1, full.height // SMALLER))
-    return full.resize(size, Image.Resampling.BOX).quantize(COLOURS, dither=Image.Dither.NONE)
+    small = full.resize(size, Image.Resampling.BOX)
+    # This method keeps rare colours, such as those of series and of boxes.
+    method = Image.Quantize.MAXCOVERAGE
+    return small.quantize(COLOURS, method, dither=Image.Dither.NONE)
 
 
 def compare(kept: Image.Image, new: Image.Image) -> Difference:
@@ -135,6 +141,7 @@ def _take(page: Page, home: str) -> Iterator[tuple[str, bytes]]:
 
 def _open(page: Page, address: str) -> None:
     page.goto(address, wait_until="networkidle")
+    page.add_style_tag(content=STILL)
     page.evaluate("document.fonts.ready")
 
 
