@@ -16,10 +16,12 @@ CODE ?=
 # UNCHANGED=1: what changed was a typo, the other languages need not follow.
 UNCHANGED ?=
 SITE := .venv/bin/python
+# BLESS=1: you looked at the pictures that `make looks` took, and they are right.
+BLESS ?=
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python serve build check test format clean fix status diff confirm newest issue new
+.PHONY: help looks python serve build check test format clean fix status diff confirm newest issue new
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +75,11 @@ newest: python ## run the programs on the newest libraries instead of the pinned
 
 issue: python ## bring the one issue of a subject in line with a report (TITLE=… REPORT=file)
 	@$(PYTHON) -m tools.standing_issue "$(TITLE)" "$(REPORT)"
+
+looks: python ## compare pages with the pictures of them that somebody looked at (BLESS=1: keep the new ones)
+	@$(PYTHON) -m tools.environment dev
+	@$(SITE) -m tools.browser
+	@PYTHONPATH=hooks $(SITE) -m tools.looks $(if $(BLESS),--bless)
 
 clean: ## remove what was built and every cache; the environments stay
 	rm -rf site .build .pytest_cache .ruff_cache .rumdl_cache .hypothesis test-results

@@ -6,6 +6,7 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
 from dabt.directives import renderers
+from dabt.tasks import with_named_boxes
 from dabt.weight.code import lighten
 from dabt.weight.notes import with_notes
 from dabt.weight.scripts import bare
@@ -36,8 +37,9 @@ def on_files(files, *, config):
 def on_page_content(html, *, page, config, files):
     """Write code with less markup, its explanations as buttons, tables in a box that scrolls."""
     ui = renderers(config.markdown_extensions)["glossary"].course.ui
-    label = ui.text("site.annotation", config.plugins["i18n"].current_language)
-    return with_scrolling(with_notes(lighten(html), label))
+    language = config.plugins["i18n"].current_language
+    names = [ui.text(f"site.{name}", language) for name in ("annotation", "done", "undone")]
+    return with_named_boxes(with_scrolling(with_notes(lighten(html), names[0])), *names[1:])
 
 
 def on_env(env, *, config, files):

@@ -25,10 +25,14 @@ MEASURE = (
     r"|\d{4}-\d\d-\d\d(?![\w-]))"
 )
 # Shorter ones go to the next line whole. In the HTML, where `<`, `>` and `&` are entities.
-LONG_CODE = re.compile(
-    r"(?<!<pre>)(?<!<pre><span></span>)(<code(?: [^>]*)?>)([^<]{16,})(?=</code>)"
+INLINE_CODE = re.compile(
+    r"(?<!<pre>)(?<!<pre><span></span>)(<code(?: [^>]*)?>)((?:(?!&lt;)[^<])+)(?=</code>)"
 )
+# An option is not parted from its hyphens; `8-` is no option.
+OPTION = re.compile(r"((?<![\w-])--[\w-]{1,24}(?![\w-]))")
 SIGN = re.compile(r"(?<=[\w)\]])[_./=:,(\[-]+(?=\w)")
+# Shorter ones go to the next line whole.
+LONG = 16
 TITLE = re.compile(r'<h[2-6] id="([^"]+)">(.*?)<a class="headerlink"', re.DOTALL)
 NOT_CODE = re.compile(r"<(?!/?code\b)[^>]*>")
 # After code, links and raw HTML have been taken out of the text.
@@ -62,8 +66,19 @@ class WholeNamesExtension(Extension):
 
 
 def with_breaks(html: str) -> str:
-    """Return a page's HTML whose long inline code says where a line may end in it."""
-    return LONG_CODE.sub(lambda code: code[1] + SIGN.sub(r"\g<0><wbr>", code[2]), html)
+    """Return a page's HTML whose inline code says where a line may end in it, and where not."""
+    return INLINE_CODE.sub(lambda code: code[1] + _broken(code[2]), html)
+
+
+def _broken(code: str) -> str:
+    pieces = OPTION.split(code)
+    breaks = SIGN if len(code) >= LONG else None
+    for number, piece in enumerate(pieces):
+        if number % 2:
+            pieces[number] = f'<span class="dabt-whole">{piece}</span>'
+        elif breaks:
+            pieces[number] = breaks.sub(r"\g<0><wbr>", piece)
+    return "".join(pieces)
 
 
 def titles_with_code(html: str) -> dict[str, str]:

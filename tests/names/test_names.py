@@ -60,9 +60,20 @@ def test_long_code_breaks_behind_its_signs_only() -> None:
     assert with_breaks(html) == "<code>per_<wbr>device_<wbr>train_<wbr>batch_<wbr>size</code>"
 
 
+def test_an_option_keeps_its_hyphens() -> None:
+    html = "<code>--model Qwen/Qwen3-4B-Base</code>"
+    whole = '<span class="dabt-whole">--model</span>'
+    assert with_breaks(html) == f"<code>{whole} Qwen/<wbr>Qwen3-<wbr>4B-<wbr>Base</code>"
+
+
 @pytest.mark.parametrize(
     "html",
-    ["<code>--tiny</code>", "<pre><code>torch.optim.AdamW(lr)</code></pre>", "torch.optim.AdamW"],
+    [
+        "<code>a.b.c</code>",
+        "<code>&lt;|im_start|&gt;</code>",
+        "<pre><code>torch.optim.AdamW(lr)</code></pre>",
+        "torch.optim.AdamW",
+    ],
 )
 def test_other_code_has_no_breaks(html: str) -> None:
     assert with_breaks(html) == html

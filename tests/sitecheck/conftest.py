@@ -40,7 +40,7 @@ CHAPTER = """<h1 id="top">{title}</h1>
 <div class="highlight"><pre><code>rank = 8  <span class="c1"># (1)!</span></code></pre></div>
 <ol><li>{title}</li></ol>
 <figure id="figure-loss"><svg role="img" aria-label="{title}"><path d="M0 0"/></svg></figure>
-<table><tr><th>{cell}</th></tr><tr><td>1</td></tr></table>
+<table><tr><th scope="col">{cell}</th></tr><tr><td>1</td></tr></table>
 <form><fieldset data-question="adamw-bytes"><legend>{title}</legend>
 <label for="o1">8</label><input id="o1" data-option="1" data-right><i data-option="2"></i>
 </fieldset></form>

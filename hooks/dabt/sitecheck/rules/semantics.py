@@ -87,6 +87,9 @@ def _tables(document: Document) -> Iterator[Finding]:
                 "table-headers",
                 "write its first row as th",
             )
+        for header in (e for e in inside if e.tag == "th" and not e.get("scope")):
+            message = "a header cell that does not say whether it heads a row or a column"
+            yield header, message, "table-scope", 'write scope="col" or scope="row"'
 
 
 def _groups(document: Document) -> Iterator[Finding]:
