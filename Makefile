@@ -21,10 +21,10 @@ BLESS ?=
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help looks python serve build check test format clean fix status diff confirm newest issue new
+.PHONY: help looks python serve build check test format clean fix status diff confirm newest issue addresses new
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -69,6 +69,10 @@ confirm: python ## you read it in each language: they teach the same (NAME='peft
 new: python ## add a language (CODE=es NAME=Español)
 	@$(PYTHON) -m tools.environment site
 	@PYTHONPATH=hooks $(SITE) -m dabt new "$(CODE)" --name "$(NAME)"
+
+addresses: python ## add new pages and sections to the list of addresses that never vanish
+	@$(PYTHON) -m tools.environment site
+	@PYTHONPATH=hooks $(SITE) -m dabt addresses
 
 newest: python ## run the programs on the newest libraries instead of the pinned ones (REPORT=file)
 	@$(PYTHON) -m tools.newest $(if $(REPORT),--report "$(REPORT)")

@@ -6,6 +6,7 @@ python -m dabt status [--all]                 # what to translate or to review n
 python -m dabt confirm peft/lora#alpha        # read in all languages: they teach the same
 python -m dabt confirm --all                  # the whole course
 python -m dabt confirm --unchanged peft/lora  # what changed was a typo: nothing to follow
+python -m dabt addresses                      # add new pages and sections to those to keep
 python -m dabt new es --name Español          # add a language
 """
 
@@ -14,8 +15,10 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from dabt.addresses import lint_addresses, record_addresses
 from dabt.course import Course, lint_course, lint_words, read_course
 from dabt.languages import Language, direction, load_languages
+from dabt.pages import read_pages
 from dabt.problems import DabtError, errors, report, shown
 from dabt.text.check import fix_file, lint_texts, readable
 from dabt.translation.confirm import confirm as confirm_units
@@ -29,6 +32,8 @@ def check(root: Path) -> int:
     if not errors(problems):
         problems += (*lint_course(course), *lint_words(course, root / "docs"))
         problems += lint_texts(root, course.languages)
+        all_pages = tuple(read_pages(root / "docs", course.languages))
+        problems += tuple(lint_addresses(root / "docs/_data", all_pages))
     if problems:
         print(report(problems))
     count = sum(len(quiz.questions) for quiz in course.quizzes.values())
@@ -82,6 +87,14 @@ def confirm(root: Path, chosen: argparse.Namespace) -> int:
     return 0
 
 
+def addresses(root: Path) -> int:
+    """Add new pages and sections to the list of those that never vanish."""
+    languages = load_languages(root / "docs/_data/languages.yml")
+    count = record_addresses(root / "docs/_data", read_pages(root / "docs", languages))
+    print(f"addresses: {count} pages are kept")
+    return 0
+
+
 def new(root: Path, chosen: argparse.Namespace) -> int:
     """Add a language and print what to do next."""
     languages = load_languages(root / "docs/_data/languages.yml")
@@ -125,13 +138,14 @@ def main(arguments: list[str] | None = None) -> int:
     confirming.add_argument(
         "--unchanged", action="store_true", help="only a typo changed: nothing to follow"
     )
+    keeping = commands.add_parser("addresses", help="add what is new to the addresses to keep")
     adding = commands.add_parser("new", help="add a language")
     adding.add_argument("code", help="two letters: es")
     adding.add_argument("--name", required=True, help="in the language itself: Español")
     adding.add_argument("--dir", choices=("ltr", "rtl"), help="default: that of the language")
     adding.add_argument("--fallback", default="", help="shown for what it lacks")
     adding.add_argument("--site-name", default="Dabt", help="the course in this language")
-    for one in (checking, fixing, telling, confirming, adding):
+    for one in (checking, fixing, telling, confirming, keeping, adding):
         one.add_argument("--root", type=Path, default=Path(), help="the project's folder")
     chosen = parser.parse_args(arguments)
     try:
@@ -141,6 +155,8 @@ def main(arguments: list[str] | None = None) -> int:
             return status(chosen.root, chosen.all)
         if chosen.command == "confirm":
             return confirm(chosen.root, chosen)
+        if chosen.command == "addresses":
+            return addresses(chosen.root)
         if chosen.command == "new":
             return new(chosen.root, chosen)
         return check(chosen.root)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dabt import directives, pages
+from dabt.addresses import Redirect, read_redirects, render_redirect
 from dabt.calculator import check_calculator, read_calculator, render_calculator
 from dabt.crossing import check_crossing
 from dabt.directives import Place
@@ -16,6 +17,7 @@ from dabt.glossary.load import check_taught, read_glossary
 from dabt.glossary.model import Glossary
 from dabt.glossary.page import Shown, render_glossary
 from dabt.languages import Language, fallbacks, load_languages, marked
+from dabt.links import served
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.quiz.lint import lint_quiz
 from dabt.quiz.load import read_quizzes
@@ -49,6 +51,7 @@ class Course:
     translation: Survey = field(default_factory=Survey)
     synonyms: Synonyms = field(default_factory=dict)
     way: Way = field(default_factory=Way)
+    redirects: tuple[Redirect, ...] = ()
 
     def shown_in(self, language: str, slug: str, keys: Collection[str] = ()) -> str:
         """The language in which a page shows what is one whole: its own once all is written."""
@@ -77,6 +80,17 @@ class Course:
         keys = [key for key in self.ui.texts if key.startswith("translation.")]
         spoken = self.shown_in(language, "_data/ui", keys)
         return Reader(language, page, self.languages, self.ui, spoken, tree)
+
+    def moved(self, language: Language, address: str = "") -> Iterator[tuple[Redirect, str]]:
+        """Yield each redirect with its page; `address` is that of the site, if it is known."""
+        keys = ("moved.title", "moved.body")
+        code = self.shown_in(language.code, "_data/ui", keys)
+        words = {key.removeprefix("moved."): self.ui.text(key, code) for key in keys}
+        home = address and address + served("index.md", language)
+        for one in self.redirects:
+            page = f"{one.new.rstrip('/') or 'index'}.md"
+            title = self.titles.get((language.code, page, ""), one.new).replace("`", "")
+            yield one, render_redirect(one, language, title, {**words, "code": code}, home)
 
 
 @dataclass(frozen=True)
@@ -198,14 +212,25 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     translation = survey(docs, languages, order, all_pages)
     synonyms, on_synonyms = read_synonyms(data, languages)
     way = read_way(docs.parent / "mkdocs.yml", all_pages, examples)
+    redirects, on_addresses = read_redirects(data, all_pages)
     course = Course(
-        languages, ui, by_slug, titles, figures, glossary, numbers, translation, synonyms, way
+        languages,
+        ui,
+        by_slug,
+        titles,
+        figures,
+        glossary,
+        numbers,
+        translation,
+        synonyms,
+        way,
+        redirects,
     )
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
     on_reviews = () if not all_pages else _check_sources(course, every)
     on_data = (*problems, *found, *on_figures, *on_glossary, *on_synonyms, *translation.problems)
-    return course, (*on_data, *on_pages, *on_code, *on_reviews)
+    return course, (*on_data, *on_addresses, *on_pages, *on_code, *on_reviews)
 
 
 def lint_course(course: Course) -> tuple[Problem, ...]:

@@ -32,6 +32,11 @@ class Page:
         return any("noindex" in one.get("content") for one in robots)
 
     @property
+    def moved(self) -> bool:
+        """Tell whether the page only sends its reader on to another address."""
+        return any(m.get("http-equiv") == "refresh" for m in self.document.all("meta"))
+
+    @property
     def url(self) -> str:
         """Return the address relative to the home: `fr/full/traditional/`."""
         return self.path.removesuffix("index.html")
@@ -59,11 +64,11 @@ class Site:
 
     @property
     def content_pages(self) -> tuple[Page, ...]:
-        """Return the pages in their own language: not the 404, nor what stands in for a page."""
+        """Return the pages in their own language: not the 404, a redirect or what stands in."""
         return tuple(
             page
             for page in self.pages
-            if page.path != NOT_FOUND and page.written == page.language.code
+            if page.path != NOT_FOUND and page.written == page.language.code and not page.moved
         )
 
     @property
