@@ -1,7 +1,6 @@
 """Reading without a network, with a real worker: pages that were visited, the whole course, a new
 version, storage that is refused or full, and the archive opened from disk."""
 
-import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -138,11 +137,15 @@ def other_version(site_folder: Path, tmp_path: Path) -> Path:
     """Return the site of another version: all styles and pages have changed, but not «about»."""
     folder = tmp_path / "site"
     shutil.copytree(site_folder, folder)
-    for page in set(folder.rglob("*.html")) - {folder / "about/index.html"}:
-        html = page.read_text("utf-8")
-        page.write_text(re.sub(r"<body\b", '<body data-version="2"', html, count=1), "utf-8")
-    with (folder / "assets/site.css").open("a", encoding="utf-8") as styles:
-        styles.write("\nbody { --version: 2; }\n")
+    (styles,) = (folder / "assets").glob("style.*.css")
+    css = styles.read_text("utf-8") + "\nbody { --version: 2; }\n"
+    styles.unlink()
+    (folder / "assets/style.00000002.css").write_text(css, "utf-8")
+    same = folder / "about/index.html"
+    for page in folder.rglob("*.html"):
+        html = page.read_text("utf-8").replace(styles.name, "style.00000002.css")
+        version = "" if page == same else ' data-version="2"'
+        page.write_text(html.replace("<body", f"<body{version}", 1), "utf-8")
     publish(folder, LANGUAGES)
     return folder
 

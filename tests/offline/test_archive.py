@@ -37,20 +37,27 @@ def test_what_needs_a_host_is_taken_out():
 <button class="a dabt-search-button">x</button><dialog class="dabt-search"><p>y</p></dialog>
 <section class="dabt-offline"><p class="dabt-offline__here" hidden>On disk.</p><button>keep</button>
 </section><fieldset data-review="../lora/#a"></fieldset>
-<script src="../assets/search.js" defer></script><script src="assets/site.js" data-annotation="n" data-worker="sw.js" data-news="n" data-button="b"></script>
-<script src="assets/quiz.js"></script>"""
+<script type="module" src="assets/way.js" data-home="."></script>
+<script src="assets/terms.js" defer data-definitions="x.json"></script>
+<script src="assets/site.js" defer data-copy="c" data-index="i.json" data-worker="sw.js"></script>"""
     shown = for_disk(html)
     assert [
         part
-        for part in ("manifest", "preload", "<button", "dialog", "search.js", "data-worker")
+        for part in (
+            "manifest",
+            "preload",
+            "<button",
+            "dialog",
+            "module",
+            "terms.js",
+            "json",
+            "sw.js",
+        )
         if part in shown
     ] == []
     assert '<p class="dabt-offline__here">On disk.</p>' in shown
     assert 'data-review="../lora/index.html#a"' in shown
-    assert (
-        'href="assets/site.css"' in shown
-        and '<script src="assets/site.js" data-annotation="n">' in shown
-    )
+    assert 'href="assets/site.css"' in shown and '<script src="assets/site.js" id="n">' in shown
 
 
 def test_the_archive_of_a_site_is_the_same_on_any_day(tmp_path):

@@ -1,6 +1,6 @@
 """An address changes with the file that it names, and with nothing else."""
 
-from dabt.offline.stamps import loaded_by, stamp_of, stamp_site
+from dabt.offline.stamps import loaded_by, stamp_modules, stamp_of, stamp_site, without_stamps
 
 PAGE = """<link rel="stylesheet" href="../assets/site.css"><script src="../assets/site.js"></script>
 <script src="../assets/gone.js"></script><a href="../assets/notes.txt">x</a>
@@ -51,3 +51,30 @@ def test_stamping_again_changes_nothing_but_what_changed(tmp_path):
     again = (tmp_path / "about/index.html").read_text("utf-8")
     assert loaded_by(again)[0] == loaded_by(first)[0]
     assert loaded_by(again)[1] != loaded_by(first)[1]
+
+
+def test_modules_that_import_each_other_share_a_stamp(tmp_path):
+    texts = {
+        "a.js": 'if (x) import("./b.js");',
+        "b.js": 'import { a } from "./a.js";',
+        "c.js": "c()",
+    }
+    stamps = []
+    for more in ("", "", "go();"):
+        for name, text in texts.items():
+            (tmp_path / name).write_text(text + more * (name == "b.js"), "utf-8")
+        found = stamp_modules(tmp_path)
+        assert set(found) == {"a.js", "b.js"} and len(set(found.values())) == 1
+        assert f'import("./b.js{found["b.js"]}")' in (tmp_path / "a.js").read_text("utf-8")
+        stamps.append(found["a.js"])
+    assert stamps[0] == stamps[1] != stamps[2]
+
+
+def test_what_is_a_page_s_own_does_not_change_with_what_it_loads():
+    pages = [
+        f'<link href="../assets/style.{name}.css?{stamp}"><script src="assets/site.js?{stamp}"'
+        f' data-index="../assets/search/ar.{name}.json" data-version="{stamp}"></script> text'
+        for name, stamp in (("0a1b2c3d", "11"), ("4e5f6a7b", "22"))
+    ]
+    assert without_stamps(pages[0]) == without_stamps(pages[1])
+    assert without_stamps(pages[0]).endswith('data-version=""></script> text')
