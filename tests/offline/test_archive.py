@@ -39,7 +39,8 @@ def test_what_needs_a_host_is_taken_out():
 </section><fieldset data-review="../lora/#a"></fieldset>
 <script type="module" src="assets/way.js" data-home="."></script>
 <script src="assets/terms.js" defer data-definitions="x.json"></script>
-<script src="assets/site.js" defer data-copy="c" data-index="i.json" data-worker="sw.js"></script>"""
+<script src="assets/site.js" defer data-copy="c" data-index="i.json"
+ data-worker="sw.js"></script>"""
     shown = for_disk(html)
     assert [
         part
@@ -57,7 +58,10 @@ def test_what_needs_a_host_is_taken_out():
     ] == []
     assert '<p class="dabt-offline__here">On disk.</p>' in shown
     assert 'data-review="../lora/index.html#a"' in shown
-    assert 'href="assets/site.css"' in shown and '<script src="assets/site.js" id="n">' in shown
+    assert (
+        'href="assets/site.css"' in shown
+        and '<script src="assets/site.js" defer data-copy="c"' in shown
+    )
 
 
 def test_the_archive_of_a_site_is_the_same_on_any_day(tmp_path):
