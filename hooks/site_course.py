@@ -9,6 +9,7 @@ from dabt.course import (
     CalculatorRenderer,
     FigureRenderer,
     GlossaryRenderer,
+    OfflineRenderer,
     ProgressRenderer,
     QuizRenderer,
     TranslationRenderer,
@@ -41,6 +42,7 @@ def on_config(config):
         known = with_renderer(known, "glossary", GlossaryRenderer(course))
         known = with_renderer(known, "calculator", CalculatorRenderer(course))
         known = with_renderer(known, "progress", ProgressRenderer(course))
+        known = with_renderer(known, "offline", OfflineRenderer(course))
         known = with_renderer(known, "translation", TranslationRenderer(course))
         config.markdown_extensions = [*known, PlainCodeExtension(), WholeNamesExtension()]
     return config
@@ -68,6 +70,7 @@ def on_page_content(html, *, page, config, files):
         "glossary": "glossary",
         "terms": "terms",
         "progress": "progress",
+        "offline-page": "offline",
     }
     if found := [name for name, mark in marks.items() if f'class="dabt-{mark}"' in html]:
         page.meta["uses"] = [*page.meta.get("uses", []), *found]

@@ -46,11 +46,36 @@ def check_site(site: Path, address: str) -> None:
         raise BuildFailure(f"the built site has problems:\n{done.stdout}")
 
 
+def finish_site(site: Path) -> None:
+    """Add what reading without a network needs: stamped addresses, the worker, the archive.
+
+    Here and not in a hook: it needs the finished files of all languages, and `make serve` shall
+    have no worker that answers with a page of before the last change.
+    """
+    languages = str(ROOT / "docs/_data/languages.yml")
+    command = [sys.executable, "-m", "dabt.offline", str(site), "--languages", languages]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "hooks")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        raise BuildFailure(f"the site cannot be made readable without a network:\n{done.stdout}")
+
+
+def finish_and_check(site: Path, address: str) -> None:
+    """What every build of the course goes through before it is published."""
+    finish_site(site)
+    check_site(site, address)
+
+
 def build(
     target: Path,
     address: str = "",
     root: Path = ROOT,
-    check: Callable[[Path, str], None] = check_site,
+    check: Callable[[Path, str], None] = finish_and_check,
 ) -> None:
     """Build the site of `root` into `target`, for the public `address` (empty: not known).
 
@@ -81,7 +106,7 @@ def build_if_stale(
     target: Path,
     address: str = "",
     root: Path = ROOT,
-    check: Callable[[Path, str], None] = check_site,
+    check: Callable[[Path, str], None] = finish_and_check,
 ) -> None:
     """Build when needed; of several processes that ask at once, one builds and the others wait."""
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +127,8 @@ def _stamp(target: Path) -> Path:
 def _mkdocs(site: Path, address: str, root: Path) -> str:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
     # The theme's notice on MkDocs 2 is no warning of ours; the pins in requirements.txt answer it.
-    environment = {**os.environ, "DABT_SITE_URL": address, "NO_MKDOCS_2_WARNING": "1"}
+    settings = {"DABT_SITE_URL": address, "DABT_OFFLINE": "yes", "NO_MKDOCS_2_WARNING": "1"}
+    environment = {**os.environ, **settings}
     done = subprocess.run(
         command,
         cwd=root,

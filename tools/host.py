@@ -9,6 +9,7 @@ a 404 page whose style sheets are not found.
 import argparse
 import gzip
 import mimetypes
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -76,12 +77,35 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the tests watch the requests in the browser."""
 
 
+class _Server(ThreadingHTTPServer):
+    """Ends the connections that browsers keep open when it ends: a host that is gone is silent."""
+
+    daemon_threads = True
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)
+        self.open: set[socket.socket] = set()
+
+    def process_request(self, request: socket.socket, client_address: object) -> None:
+        self.open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: socket.socket) -> None:
+        self.open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        super().server_close()
+        for request in list(self.open):
+            with suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
+
+
 @contextmanager
 def served(site: Path, base: str = "/course/", port: int = 0) -> Iterator[str]:
     """Serve a folder under `base` on this machine only; give the address, ending in a slash."""
     handler = type("Handler", (_Handler,), {"site": site.resolve(), "base": base})
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", port), handler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -75,6 +75,20 @@ def draw_icon(browser: Browser, side: int, background: str, margin: int = 0) -> 
     return shoot(browser, text, (side, side), clear=background == "transparent")
 
 
+def draw_app_icons(browser: Browser) -> None:
+    """Write icons/: for the web app manifest, as it is and to be cut by a mask.
+
+    A mask keeps the inner circle, 80 % of the side: the mark stays inside it.
+    """
+    folder = ASSETS / "icons"
+    folder.mkdir(exist_ok=True)
+    for side in (192, 512):
+        kinds = {"icon": side // 10, "icon-maskable": side // 4}
+        for name, margin in kinds.items():
+            target = folder / f"{name}-{side}.png"
+            target.write_bytes(draw_icon(browser, side, "#fbf8f2", margin))
+
+
 def pack_ico(pictures: dict[int, bytes]) -> bytes:
     """Pack PNG pictures, by side, in one ICO file (PNG entries: all browsers since 2008)."""
     start = 6 + 16 * len(pictures)
@@ -99,6 +113,7 @@ def main() -> None:
         (ASSETS / "favicon.ico").write_bytes(pack_ico(icons))
         touch = draw_icon(browser, 180, "#fbf8f2", margin=24)
         (ASSETS / "apple-touch-icon.png").write_bytes(touch)
+        draw_app_icons(browser)
         browser.close()
 
 

@@ -176,6 +176,8 @@
   /* ---- The search: its button, its key /, its ?q=; the rest is loaded when it is first used ---- */
 
   const startSearch = () => {
+    /* The archive that opens from disk has none. */
+    if (!words.index) return;
     const base = new URL("search/", script.src);
     const file = (name) => new URL(`${name}?${words.version}`, base);
     let panel;
@@ -226,7 +228,7 @@
     if (at.closest("input:not([type=checkbox], [type=radio]), textarea, select, dialog")) return;
     const turn = { p: "prev", ",": "prev", n: "next", ".": "next" }[event.key];
     const page = turn && document.querySelector(`link[rel=${turn}]`);
-    if (event.key === "/") {
+    if (event.key === "/" && openSearch) {
       event.preventDefault();
       openSearch();
     } else if (page) location.assign(page.href);
@@ -240,6 +242,40 @@
       (text.closest("a") ?? text).title = text.textContent.trim();
     }
   };
+
+  /* The worker keeps what was read. Another version of the course is announced at the foot of the
+     window; a worker that is refused, in a private window perhaps, is done without. */
+  const announce = (waiting) => {
+    if (document.querySelector(".dabt-news")) return;
+    const bar = document.createElement("div");
+    const act = document.createElement("button");
+    bar.className = "dabt-news";
+    bar.setAttribute("role", "status");
+    document.body.append(bar);
+    act.append(words.reload);
+    act.onclick = () => waiting.postMessage({ ask: "switch", reload: true });
+    bar.append(words.news, " ", act);
+  };
+  const watch = (fresh) => {
+    const look = () => fresh.state === "installed" && box.controller && announce(fresh);
+    fresh?.addEventListener("statechange", look);
+    if (fresh) look();
+  };
+  const register = async () => {
+    const registration = await box.register(words.worker, { updateViaCache: "none" });
+    registration.onupdatefound = () => watch(registration.installing);
+    watch(registration.installing);
+    watch(registration.waiting);
+    const { active } = await box.ready;
+    const loaded = performance.getEntriesByType("resource").map((one) => one.name);
+    active.postMessage({ ask: "opened", page: location.href, loaded });
+  };
+  const registerQuietly = () => register().catch(() => {});
+  const box = words.worker && navigator.serviceWorker;
+  if (box) {
+    box.onmessage = ({ data }) => data === "reload" && location.reload();
+    addEventListener("load", () => (window.requestIdleCallback ?? setTimeout)(registerQuietly));
+  }
 
   followChoice();
   document.addEventListener("click", keepChoice, true);

@@ -18,6 +18,7 @@ from dabt.glossary.model import Glossary
 from dabt.glossary.page import Shown, render_glossary
 from dabt.languages import Language, fallbacks, load_languages, marked
 from dabt.links import served
+from dabt.offline.panel import render_panel
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.quiz.lint import lint_quiz
 from dabt.quiz.load import read_quizzes
@@ -33,7 +34,7 @@ from dabt.ui import Ui, read_ui
 from dabt.way.pages import Way, read_way
 from dabt.way.progress import render_progress
 
-DIRECTIVES = ("calculator", "figure", "glossary", "progress", "quiz", "translation")
+DIRECTIVES = ("calculator", "figure", "glossary", "offline", "progress", "quiz", "translation")
 SectionIds = Mapping[str, frozenset[str]]
 
 
@@ -155,6 +156,21 @@ class CalculatorRenderer:
         language = course.shown_in(place.language, "_data/ui", keys)
         there = replace(place, language=language)
         html = render_calculator(argument, there, course.calculator, course.ui)
+        return marked(html, language, place.language)
+
+
+@dataclass(frozen=True)
+class OfflineRenderer:
+    """The renderer of `::: offline keep` and `::: offline archive` for `dabt.directives`."""
+
+    course: Course
+
+    def __call__(self, argument: str, place: Place) -> str:
+        """The HTML of a part of the page on reading without a network. Raises DabtError."""
+        course = self.course
+        keys = [key for key in course.ui.texts if key.startswith("offline.")]
+        language = course.shown_in(place.language, "_data/ui", keys)
+        html = render_panel(argument, replace(place, language=language), course.ui)
         return marked(html, language, place.language)
 
 

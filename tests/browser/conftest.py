@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import BrowserContext
 
 from dabt.languages import load_languages
 from tools.browser import find_chromium
@@ -88,3 +89,14 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
 @pytest.fixture(scope="session")
 def browser_context_args(browser_context_args: dict, site_address: str) -> dict:
     return {**browser_context_args, "base_url": site_address}
+
+
+# Playwright's own way to block them writes a warning to the console.
+NO_WORKERS = "delete Navigator.prototype.serviceWorker;"
+
+
+@pytest.fixture
+def context(context: BrowserContext) -> BrowserContext:
+    """Return a context without workers: they have their own tests, and would only ask for more."""
+    context.add_init_script(NO_WORKERS)
+    return context

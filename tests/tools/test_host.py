@@ -52,3 +52,14 @@ def test_text_is_compressed_for_who_asks(ask):
     _, headers, body = ask("/course/page/", **{"Accept-Encoding": "gzip"})
     assert headers["Content-Encoding"] == "gzip"
     assert len(body) < 100
+
+
+def test_a_host_that_has_ended_answers_nobody(tmp_path):
+    (tmp_path / "index.html").write_text("home")
+    with served(tmp_path) as address:
+        connection = HTTPConnection(urlsplit(address).netloc, timeout=5)
+        connection.request("GET", "/course/")
+        assert connection.getresponse().read() == b"home"
+    with pytest.raises(OSError):
+        connection.request("GET", "/course/")
+        connection.getresponse()
