@@ -46,13 +46,13 @@ def check_site(site: Path, address: str) -> None:
         raise BuildFailure(f"the built site has problems:\n{done.stdout}")
 
 
-def finish_site(site: Path) -> None:
+def finish_site(site: Path, root: Path = ROOT) -> None:
     """Add what reading without a network needs: stamped addresses, the worker, the archive.
 
     Here and not in a hook: it needs the finished files of all languages, and `make serve` shall
     have no worker that answers with a page of before the last change.
     """
-    languages = str(ROOT / "docs/_data/languages.yml")
+    languages = str(root / "docs/_data/languages.yml")
     command = [sys.executable, "-m", "dabt.offline", str(site), "--languages", languages]
     done = subprocess.run(
         command,

@@ -26,6 +26,7 @@ from itertools import pairwise, product
 from PIL import Image, ImageChops
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from dabt.languages import load_languages
 from tools.browser import ensure_chromium
 from tools.build_site import build_if_stale
 from tools.environment import ROOT
@@ -35,7 +36,8 @@ from tools.stages import ADDRESS, HOSTED
 KEPT = ROOT / "tests/looks"
 SHOWN = ROOT / ".build/looks"
 MADE_WITH = KEPT / "made-with.json"
-LANGUAGES = {"ar": "", "fr": "fr/"}
+KNOWN = load_languages(ROOT / "docs/_data/languages.yml")
+LANGUAGES = {one.code: "" if one.default else f"{one.code}/" for one in KNOWN}
 WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")
 CATALOGUE = "contribute/catalogue/"

@@ -11,7 +11,7 @@ from dabt.languages import load_languages
 from dabt.problems import report
 from dabt.sitecheck import Site, check, load
 from dabt.sitecheck.rules.outputs import INDEX
-from tools.build_site import build
+from tools.build_site import build, finish_site
 from tools.stages import ADDRESS, ROOT
 
 COPIED = ("docs", "hooks", "overrides", "examples")
@@ -53,6 +53,7 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Site:
     languages = load_languages(root / "docs/_data/languages.yml")
 
     def whole(site: Path, address: str) -> None:
+        finish_site(site, root)
         problems = check(load(site, languages, address))
         assert not problems, f"\n{report(problems)}"
 
