@@ -9,7 +9,7 @@ STAGES ?=
 FILES ?=
 # A page, or one of its sections: NAME='peft/lora#alpha'; of a language: NAME=Español CODE=es.
 NAME ?=
-# Where `make newest` writes what failed; what `make issue` reads, for the issue of this title.
+# Where `make newest` and `make outside` write what failed; what `make issue` reads, for the issue of this title.
 REPORT ?=
 TITLE ?=
 CODE ?=
@@ -21,7 +21,7 @@ BLESS ?=
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help looks python serve build check test format clean fix status diff confirm newest issue addresses new
+.PHONY: help looks python serve build check test format clean fix status diff confirm newest outside issue addresses new
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,10 @@ addresses: python ## add new pages and sections to the list of addresses that ne
 
 newest: python ## run the programs on the newest libraries instead of the pinned ones (REPORT=file)
 	@$(PYTHON) -m tools.newest $(if $(REPORT),--report "$(REPORT)")
+
+outside: python ## do the links to other sites still lead somewhere? asks the network (REPORT=file)
+	@$(PYTHON) -m tools.environment dev
+	@PYTHONPATH=hooks $(SITE) -m tools.outside_links $(if $(REPORT),--report "$(REPORT)")
 
 issue: python ## bring the one issue of a subject in line with a report (TITLE=… REPORT=file)
 	@$(PYTHON) -m tools.standing_issue "$(TITLE)" "$(REPORT)"

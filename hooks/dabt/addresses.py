@@ -165,7 +165,8 @@ def render_redirect(
     link = escape(f"{up}/" + (f"#{redirect.section}" if redirect.section else ""))
     canonical = f'<link rel="canonical" href="{escape(address + redirect.new)}">\n'
     follow = f'<script>location.replace("{link}" + location.hash)</script>\n'
-    text = f'<p>{escape(words["body"])} <a href="{link}">{escape(title)}</a></p>'
+    text = f"<h1>{escape(words['title'])}</h1>\n"
+    text += f'<p>{escape(words["body"])} <a href="{link}">{escape(title)}</a></p>'
     return (
         f'<!doctype html>\n<html lang="{language.code}" dir="{language.direction}">\n<head>\n'
         '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'

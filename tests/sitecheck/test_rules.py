@@ -86,6 +86,35 @@ CASES = {
     "root link": (HOME, "chapter/#goals", "/fr/chapter/", "link-outside"),
     "empty link": (HOME, "chapter/#goals", "", "link-empty"),
     "into the other language": (HOME, "chapter/#goals", "../chapter/", "link-crossing"),
+    "dead script": (HOME, "</body>", '<script src="../assets/x.js"></script>', "link-dead"),
+    "dead in srcset": (
+        HOME,
+        ARTICLE,
+        ARTICLE + '<img srcset="../assets/card.png 1x, ../assets/card2.png 2x" alt="a">',
+        "link-dead",
+    ),
+    "dead icon in SVG": (
+        HOME,
+        ARTICLE,
+        ARTICLE + '<svg aria-hidden="true"><use xlink:href="../assets/x.svg#a"/></svg>',
+        "link-dead",
+    ),
+    "dead section in SVG": (
+        HOME,
+        ARTICLE,
+        ARTICLE + '<svg aria-hidden="true"><use href="#gone"/></svg>',
+        "link-fragment",
+    ),
+    "dead in CSS": ("assets/site.css", "card.png", "../card.png", "link-dead"),
+    "dead redirect": (
+        HOME,
+        "</head>",
+        '<meta http-equiv="refresh" content="0; url=chapitre/"></head>',
+        "link-dead",
+    ),
+    "percent-encoded Arabic": (HOME, "#goals", "#%D8%B6%D8%A8%D8%B7", "link-fragment"),
+    "image in another case": (FRENCH, "/card.png", "/Card.png", "link-dead"),
+    "page that nothing leads to": (HOME, "chapter/#goals", "#top", "orphan"),
     "label of nothing": (FRENCH, 'for="o1"', 'for="o2"', "reference"),
     # search engines
     "relative hreflang": (
@@ -156,6 +185,16 @@ GOOD = {
     "Arabic run that says so": (HOME, ARTICLE, ARTICLE + '<p lang="ar" dir="rtl">ضبط</p>'),
     "Arabic text in code": (HOME, ARTICLE, ARTICLE + "<p><code>ضبط</code></p>"),
     "link to another site": (HOME, ARTICLE, ARTICLE + '<a href="https://x.example/y">y</a>'),
+    "percent-encoded Arabic": (
+        HOME,
+        '<h1 id="top"',
+        '<p id="ضبط"><a href="#%D8%B6%D8%A8%D8%B7">x</a> <a href="#ضبط">y</a></p><h1 id="top"',
+    ),
+    "picture inside the style sheet": (
+        "assets/site.css",
+        "card.png",
+        "data:image/png;base64,x",
+    ),
     "mail": (HOME, ARTICLE, ARTICLE + '<a href="mailto:a@x.example">y</a>'),
     "own whole address": (HOME, "chapter/#goals", "https://host.example/course/fr/chapter/#goals"),
     "root link with the path": (HOME, "chapter/#goals", "/course/fr/chapter/"),
@@ -173,8 +212,18 @@ def test_a_rule_lets_good_pages_pass(problems_after, path, old, new):
     assert problems_after(path, old, new) == []
 
 
+MOVED = """<!doctype html><html lang="fr" dir="ltr"><head><title>Déplacée</title>
+<meta name="robots" content="noindex"><meta http-equiv="refresh" content="0; url=../chapter/">
+</head><body><h1>Déplacée</h1><a href="../chapter/">Chapitre</a></body></html>"""
+
+
+def test_a_redirect_is_not_a_page_of_the_course(problems_after):
+    assert problems_after("fr/old/index.html", "", MOVED) == []
+
+
 def test_a_problem_names_file_and_line(problems_after):
-    [problem] = problems_after(HOME, "chapter/#goals", "chapitre/")
+    found = problems_after(HOME, "chapter/#goals", "chapitre/")
+    [problem] = [one for one in found if one.code == "link-dead"]
     assert problem.file.endswith("/fr/index.html")
     assert problem.line == 15
     assert "chapitre/" in problem.message

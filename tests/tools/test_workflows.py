@@ -18,7 +18,7 @@ def jobs(path) -> list[dict]:
 
 def test_the_workflows_are_there():
     names = {path.stem for path in WORKFLOWS}
-    assert {"check", "pages", "newest", "translation"} <= names
+    assert {"check", "pages", "newest", "translation", "links"} <= names
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -1,14 +1,21 @@
-"""Every internal link leads to a page, a file and a section that exist, in its own language."""
+"""Every internal link leads to a page, a file and a section that exist, in its own language.
 
+Links are those of pages and of style sheets; and a link leads to every page.
+"""
+
+import re
 from collections.abc import Iterator
-from urllib.parse import unquote
+from posixpath import dirname, join, normpath
+from urllib.parse import unquote, urlsplit
 
 from dabt.problems import Problem
 from dabt.sitecheck.address import OutsidePath, Target, file_of, resolve
 from dabt.sitecheck.document import Element
 from dabt.sitecheck.site import NOT_FOUND, Page, Site, language_of
 
-ATTRIBUTES = ("href", "src", "data", "poster", "action")
+ATTRIBUTES = ("href", "src", "data", "poster", "action", "xlink:href")
+REFRESH = re.compile(r"url=(.+)$")
+IN_CSS = re.compile(r"""url\(\s*['"]?([^'")]+)""")
 REFERENCES = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "list", "headers")
 
 
@@ -19,6 +26,8 @@ def check(site: Site) -> Iterator[Problem]:
             for link in _links(element):
                 yield from _check(site, page, element, link)
             yield from _references(site, page, element)
+    yield from _style_sheets(site)
+    yield from _orphans(site)
 
 
 def _links(element: Element) -> Iterator[str]:
@@ -26,8 +35,10 @@ def _links(element: Element) -> Iterator[str]:
     for name in ATTRIBUTES:
         if name in element.attributes and (element.get(name) or name == "href"):
             yield element.get(name)
-    if srcset := element.get("srcset"):
-        yield from (one.split()[0] for one in srcset.split(",") if one.strip())
+    for name in ("srcset", "imagesrcset"):
+        yield from (one.split()[0] for one in element.get(name).split(",") if one.strip())
+    if element.tag == "meta" and element.get("http-equiv") == "refresh":
+        yield from REFRESH.findall(element.get("content"))
 
 
 def _check(site: Site, page: Page, element: Element, link: str) -> Iterator[Problem]:
@@ -95,6 +106,37 @@ def _is_followed(element: Element) -> bool:
     if element.tag == "link":
         return bool({"prev", "next"} & set(element.tokens("rel")))
     return element.tag in ("a", "area", "form")
+
+
+def _style_sheets(site: Site) -> Iterator[Problem]:
+    """A picture or a font that a style sheet asks for and nobody sends."""
+    for name, css in site.texts.items():
+        for link in IN_CSS.findall(css) if name.endswith(".css") else ():
+            whole = urlsplit(link.strip())
+            file = normpath(join(dirname(name), unquote(whole.path)))
+            if whole.path and not (whole.scheme or whole.netloc) and file not in site.files:
+                message, mend = f"'{link}' leads to nothing", "mend it in docs/assets"
+                yield site.problem(name, None, message, "link-dead", mend)
+
+
+def _orphans(site: Site) -> Iterator[Problem]:
+    """A page that no other page of its language leads to is found by nobody."""
+    reached = {file for page in site.pages for file in _followed(site, page)}
+    for page in site.content_pages:
+        if page.path not in reached and page.url not in ("", f"{page.language.code}/"):
+            message, mend = "no page leads here", "name it in nav (mkdocs.yml), or link to it"
+            yield site.problem(page.path, None, message, "orphan", mend)
+
+
+def _followed(site: Site, page: Page) -> Iterator[str]:
+    for link in page.document.all("a"):
+        try:
+            target = resolve(site, page, link.get("href"))
+        except OutsidePath:
+            continue
+        file = file_of(site, target.path) if target else ""
+        if file and file != page.path and language_of(file, site.languages) == page.language:
+            yield file
 
 
 def _references(site: Site, page: Page, element: Element) -> Iterator[Problem]:

@@ -112,7 +112,7 @@ def _handlers(document: Document) -> Iterator[Finding]:
 
 
 def _titles(site: Site) -> Iterator[Problem]:
-    titles = {page.path: _title(page) for page in site.pages}
+    titles = {page.path: _title(page) for page in site.pages if not page.moved}
     counts = Counter((site.by_path[path].language.code, text) for path, text in titles.items())
     for path, text in titles.items():
         if not text:
