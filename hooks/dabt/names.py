@@ -26,11 +26,12 @@ MEASURE = (
 )
 # Shorter ones go to the next line whole. In the HTML, where `<`, `>` and `&` are entities.
 INLINE_CODE = re.compile(
-    r"(?<!<pre>)(?<!<pre><span></span>)(<code(?: [^>]*)?>)((?:(?!&lt;)[^<])+)(?=</code>)"
+    r"(?<!<pre>)(?<!<pre><span></span>)"
+    r"(<code(?: (?![^>]*\bdabt-whole\b)[^>]*)?>)((?:(?!&lt;)[^<])+)(?=</code>)"
 )
 # An option is not parted from its hyphens; `8-` is no option.
 OPTION = re.compile(r"((?<![\w-])--[\w-]{1,24}(?![\w-]))")
-SIGN = re.compile(r"(?<=[\w)\]])[_./=:,(\[-]+(?=\w)")
+SIGN = re.compile(r"(?<=[\w)\]])(?!(?<=\d)[.,]\d)[_./=:,(\[-]+(?=\w)")
 # Shorter ones go to the next line whole.
 LONG = 16
 TITLE = re.compile(r'<h[2-6] id="([^"]+)">(.*?)<a class="headerlink"', re.DOTALL)

@@ -73,6 +73,8 @@ def test_an_option_keeps_its_hyphens() -> None:
         "<code>&lt;|im_start|&gt;</code>",
         "<pre><code>torch.optim.AdamW(lr)</code></pre>",
         "torch.optim.AdamW",
+        '<code class="dabt-whole">total / math.log(2) / size</code>',
+        "<code>0.60 / 0.40 + 1.70 = 3.20</code>",
     ],
 )
 def test_other_code_has_no_breaks(html: str) -> None:

@@ -18,14 +18,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import torch
-from transformers import AutoConfig, set_seed
-from transformers.utils import logging
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
 from common.options import choose_settings, make_parser
 from common.rows import read
+
+# isort: split
+import torch
+from transformers import AutoConfig, set_seed
+from transformers.utils import logging
+
 from full.traditional import loop, train
 
 HERE = Path(__file__).resolve().parent

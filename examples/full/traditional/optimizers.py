@@ -12,12 +12,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from common import guard, record
+
+# isort: split
 import torch
 from transformers import LlamaConfig, Trainer, TrainingArguments
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from common import guard, record
 
 HERE = Path(__file__).resolve().parent
 

@@ -18,14 +18,16 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-from transformers import AutoConfig, PreTrainedModel, set_seed
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from common import guard, record
 from common.options import choose_settings, make_parser
 from common.peak import step_peak
 from common.rows import read
+
+# isort: split
+import torch
+from transformers import AutoConfig, PreTrainedModel, set_seed
+
 from full.traditional import loop
 from full.traditional import train as full
 from memory import Run, predict, read_config
