@@ -30,7 +30,9 @@ INLINE_CODE = re.compile(
 )
 # An option is not parted from its hyphens; `8-` is no option.
 OPTION = re.compile(r"((?<![\w-])--[\w-]{1,24}(?![\w-]))")
-SIGN = re.compile(r"(?<=[\w)\]])[_./=:,(\[-]+(?=\w)")
+# Nor is a file from its suffix.
+SUFFIX = r"\.(?:py|jsonl?|txt|md|ya?ml|sh|safetensors|gguf)\b"
+SIGN = re.compile(rf"(?<=[\w)\]])(?!{SUFFIX})[_./=:,(\[-]+(?=\w)")
 # Shorter ones go to the next line whole.
 LONG = 16
 TITLE = re.compile(r'<h[2-6] id="([^"]+)">(.*?)<a class="headerlink"', re.DOTALL)
