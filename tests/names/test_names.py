@@ -70,6 +70,9 @@ def test_an_option_keeps_its_hyphens() -> None:
     "html",
     [
         "<code>a.b.c</code>",
+        "<code>levers0123456789.py</code>",
+        "<code>16 × 0.494e9 + 7.9 GB</code>",
+        '<code class="dabt-whole">torch.optim.AdamW(lr)</code>',
         "<code>&lt;|im_start|&gt;</code>",
         "<pre><code>torch.optim.AdamW(lr)</code></pre>",
         "torch.optim.AdamW",
