@@ -26,8 +26,8 @@ MEASURE = (
 )
 # Shorter ones go to the next line whole. In the HTML, where `<`, `>` and `&` are entities.
 INLINE_CODE = re.compile(
-    r"(?<!<pre>)(?<!<pre><span></span>)"
-    r"(<code(?: (?![^>]*\bdabt-whole\b)[^>]*)?>)((?:(?!&lt;)[^<])+)(?=</code>)"
+    r"(?<!<pre>)(?<!<pre><span></span>)(<code(?![^>]*dabt-whole)(?: [^>]*)?>)"
+    r"((?:(?!&lt;)[^<])+)(?=</code>)"
 )
 # An option is not parted from its hyphens; `8-` is no option.
 OPTION = re.compile(r"((?<![\w-])--[\w-]{1,24}(?![\w-]))")
