@@ -24,7 +24,7 @@ MEASURE = (
     rf"([-−+]?{_NUMBER}[ \u00a0\u202f]{_UNIT}(?![\w-])|[-−+]{_NUMBER}%?(?![\w-])"
     r"|\d{4}-\d\d-\d\d(?![\w-]))"
 )
-# Shorter ones go to the next line whole. In the HTML, where `<`, `>` and `&` are entities.
+# Code in the HTML, where `<`, `>` and `&` are entities.
 INLINE_CODE = re.compile(
     r"(?<!<pre>)(?<!<pre><span></span>)(<code(?![^>]*dabt-whole)(?: [^>]*)?>)"
     r"((?:(?!&lt;)[^<])+)(?=</code>)"
