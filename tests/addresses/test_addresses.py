@@ -11,9 +11,11 @@ from dabt.addresses import (
     record_addresses,
     render_redirect,
 )
+from dabt.course import Course
 from dabt.languages import Language
 from dabt.pages import Page
 from dabt.sitecheck.document import read
+from dabt.ui import Ui
 
 ARABIC = Language("ar", "العربية", "rtl", True)
 WORDS = {"title": "انتقلت الصفحة", "body": "تجدها هنا:", "code": "ar"}
@@ -150,3 +152,18 @@ def test_without_an_address_there_is_no_canonical():
 def test_words_of_another_language_say_so():
     page = read(render_redirect(Redirect("old/", "x/"), ARABIC, "LoRA", {**WORDS, "code": "fr"}))
     assert [one.get("lang") for one in page.all("div")] == ["fr"]
+
+
+def test_the_course_writes_each_redirect_in_each_language():
+    french = Language("fr", "Français", "ltr")
+    ui = Ui({f"moved.{one}": {"ar": f"{one} ع", "fr": f"{one} é"} for one in ("title", "body")})
+    titles = {("ar", "peft/lora.md", ""): "لورا `x`", ("fr", "index.md", ""): "Accueil"}
+    redirects = (Redirect("old/", "peft/lora/"), Redirect("home/", ""))
+    course = Course((ARABIC, french), ui, titles=titles, redirects=redirects)
+    arabic = dict(course.moved(ARABIC, "https://x.example/"))
+    assert ">لورا x</a>" in arabic[redirects[0]]
+    assert 'href="https://x.example/peft/lora/"' in arabic[redirects[0]]
+    in_french = dict(course.moved(french, "https://x.example/"))
+    assert ">Accueil</a>" in in_french[redirects[1]]
+    assert 'href="https://x.example/fr/"' in in_french[redirects[1]]
+    assert "canonical" not in dict(course.moved(french))[redirects[1]]

@@ -5,6 +5,8 @@ import zipfile
 
 import pytest
 
+from dabt.addresses import Redirect, render_redirect
+from dabt.languages import Language
 from dabt.offline.archive import for_disk, make_archive, to_file
 
 
@@ -84,3 +86,14 @@ def test_the_archive_of_a_site_is_the_same_on_any_day(tmp_path):
     with zipfile.ZipFile(io.BytesIO(first)) as archive:
         assert archive.namelist() == ["dabt/assets/a.css", "dabt/index.html"]
         assert archive.read("dabt/index.html") == b'<a href="fr/index.html">x</a>'
+
+
+def test_a_redirect_is_not_in_the_archive(tmp_path):
+    french = Language("fr", "Français", "ltr")
+    words = {"title": "Déplacée", "body": "Ici :", "code": "fr"}
+    (tmp_path / "old").mkdir()
+    html = render_redirect(Redirect("old/", "new/"), french, "LoRA", words)
+    (tmp_path / "old/index.html").write_text(html, encoding="utf-8")
+    (tmp_path / "index.html").write_text("<h1>x</h1>")
+    archive = zipfile.ZipFile(io.BytesIO(make_archive(tmp_path)))
+    assert archive.namelist() == ["dabt/index.html"]

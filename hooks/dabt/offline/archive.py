@@ -30,6 +30,8 @@ PANEL = re.compile(
     r"(?P<text>.*?</p>).*?</section>",
     re.DOTALL,
 )
+# Sends on who comes by an old address; nobody opens a file by one.
+REDIRECT = '<meta http-equiv="refresh"'
 NEEDLESS = re.compile(r".*\.webmanifest|assets/search/.*|assets/(terms|offline-page)\.js")
 
 
@@ -51,7 +53,10 @@ def _contents(site: Path) -> Iterator[tuple[str, bytes]]:
         if path.is_file() and not LEFT_OUT.fullmatch(name) and not NEEDLESS.fullmatch(name):
             content = path.read_bytes()
             if name.endswith(".html"):
-                content = for_disk(content.decode("utf-8")).encode("utf-8")
+                html = content.decode("utf-8")
+                if REDIRECT in html:
+                    continue
+                content = for_disk(html).encode("utf-8")
             yield name, content
 
 
