@@ -7,6 +7,7 @@ from typing import Any
 
 from dabt import directives, pages
 from dabt.calculator import check_calculator, read_calculator, render_calculator
+from dabt.checks import Checks, check_group, read_checks
 from dabt.crossing import check_crossing
 from dabt.directives import Place
 from dabt.figures import Figure, read_figures, render_figure
@@ -31,7 +32,7 @@ from dabt.ui import Ui, read_ui
 from dabt.way.pages import Way, read_way
 from dabt.way.progress import render_progress
 
-DIRECTIVES = ("calculator", "figure", "glossary", "progress", "quiz", "translation")
+DIRECTIVES = ("calculator", "checks", "figure", "glossary", "progress", "quiz", "translation")
 SectionIds = Mapping[str, frozenset[str]]
 
 
@@ -49,6 +50,7 @@ class Course:
     translation: Survey = field(default_factory=Survey)
     synonyms: Synonyms = field(default_factory=dict)
     way: Way = field(default_factory=Way)
+    checks: Checks = field(default_factory=dict)
 
     def shown_in(self, language: str, slug: str, keys: Collection[str] = ()) -> str:
         """The language in which a page shows what is one whole: its own once all is written."""
@@ -198,13 +200,24 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     translation = survey(docs, languages, order, all_pages)
     synonyms, on_synonyms = read_synonyms(data, languages)
     way = read_way(docs.parent / "mkdocs.yml", all_pages, examples)
+    checks, on_checks = read_checks(data, languages)
     course = Course(
-        languages, ui, by_slug, titles, figures, glossary, numbers, translation, synonyms, way
+        languages,
+        ui,
+        by_slug,
+        titles,
+        figures,
+        glossary,
+        numbers,
+        translation,
+        synonyms,
+        way,
+        checks,
     )
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
     on_reviews = () if not all_pages else _check_sources(course, every)
-    on_data = (*problems, *found, *on_figures, *on_glossary, *on_synonyms, *translation.problems)
+    on_data = (*problems, *found, *on_figures, *on_glossary, *on_synonyms, *on_checks, *translation.problems)
     return course, (*on_data, *on_pages, *on_code, *on_reviews)
 
 
@@ -243,6 +256,10 @@ def _check_pages(
         for one in found:
             if one.name == "calculator" and not one.nested:
                 problem = check_calculator(one, page.file, course.calculator)
+                yield from (problem,) if problem else ()
+            if one.name == "checks" and not one.nested:
+                there = replace(place, line=one.line)
+                problem = check_group(one.argument, there, course.checks)
                 yield from (problem,) if problem else ()
             if one.name == "figure" and not one.nested and one.argument not in course.figures:
                 yield _unknown_figure(
