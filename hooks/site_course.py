@@ -5,6 +5,7 @@ from pathlib import Path
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import get_plugin_logger
 
+from dabt.checks import ChecksRenderer
 from dabt.course import (
     CalculatorRenderer,
     FigureRenderer,
@@ -43,6 +44,8 @@ def on_config(config):
         known = with_renderer(known, "calculator", CalculatorRenderer(course))
         known = with_renderer(known, "progress", ProgressRenderer(course))
         known = with_renderer(known, "offline", OfflineRenderer(course))
+        checks = ChecksRenderer(course.checks, course.languages, course.ui)
+        known = with_renderer(known, "checks", checks)
         known = with_renderer(known, "translation", TranslationRenderer(course))
         config.markdown_extensions = [*known, PlainCodeExtension(), WholeNamesExtension()]
     return config

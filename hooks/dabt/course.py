@@ -8,6 +8,7 @@ from typing import Any
 from dabt import directives, pages
 from dabt.addresses import Redirect, read_redirects, render_redirect
 from dabt.calculator import check_calculator, read_calculator, render_calculator
+from dabt.checks import Checks, check_group, read_checks
 from dabt.crossing import check_crossing
 from dabt.directives import Place
 from dabt.figures import Figure, read_figures, render_figure
@@ -34,7 +35,16 @@ from dabt.ui import Ui, read_ui
 from dabt.way.pages import Way, read_way
 from dabt.way.progress import render_progress
 
-DIRECTIVES = ("calculator", "figure", "glossary", "offline", "progress", "quiz", "translation")
+DIRECTIVES = (
+    "calculator",
+    "checks",
+    "figure",
+    "glossary",
+    "offline",
+    "progress",
+    "quiz",
+    "translation",
+)
 SectionIds = Mapping[str, frozenset[str]]
 
 
@@ -53,6 +63,7 @@ class Course:
     synonyms: Synonyms = field(default_factory=dict)
     way: Way = field(default_factory=Way)
     redirects: tuple[Redirect, ...] = ()
+    checks: Checks = field(default_factory=dict)
 
     def shown_in(self, language: str, slug: str, keys: Collection[str] = ()) -> str:
         """The language in which a page shows what is one whole: its own once all is written."""
@@ -229,6 +240,7 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     synonyms, on_synonyms = read_synonyms(data, languages)
     way = read_way(docs.parent / "mkdocs.yml", all_pages, examples)
     redirects, on_addresses = read_redirects(data, all_pages)
+    checks, on_checks = read_checks(data, languages)
     course = Course(
         languages,
         ui,
@@ -241,12 +253,13 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
         synonyms,
         way,
         redirects,
+        checks,
     )
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
     on_reviews = () if not all_pages else _check_sources(course, every)
     on_data = (*problems, *found, *on_figures, *on_glossary, *on_synonyms, *translation.problems)
-    return course, (*on_data, *on_addresses, *on_pages, *on_code, *on_reviews)
+    return course, (*on_data, *on_checks, *on_addresses, *on_pages, *on_code, *on_reviews)
 
 
 def lint_course(course: Course) -> tuple[Problem, ...]:
@@ -284,6 +297,10 @@ def _check_pages(
         for one in found:
             if one.name == "calculator" and not one.nested:
                 problem = check_calculator(one, page.file, course.calculator)
+                yield from (problem,) if problem else ()
+            if one.name == "checks" and not one.nested:
+                there = replace(place, line=one.line)
+                problem = check_group(one.argument, there, course.checks)
                 yield from (problem,) if problem else ()
             if one.name == "figure" and not one.nested and one.argument not in course.figures:
                 yield _unknown_figure(

@@ -1,11 +1,14 @@
 """Problems: what is wrong, where, and how to mend it. All of the project reports with these."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 MOST_LISTED = 12
+# The file that explains each code, and the page that shows it.
+CHECKS, CHECKS_PAGE = "checks.yml", "contribute/checks/"
 
 
 @dataclass(frozen=True, order=True)
@@ -40,8 +43,22 @@ class DabtError(Exception):
 
 
 def report(problems: Iterable[Problem]) -> str:
-    """All problems as text: sorted by file, line and column, each one once."""
-    return "\n".join(str(problem) for problem in sorted(set(problems)))
+    """All problems as text: sorted by place, each one once; where its rule is explained, once."""
+    lines: list[str] = []
+    said: set[str] = set()
+    for problem in sorted(set(problems)):
+        lines.append(str(problem))
+        if problem.code not in said:
+            lines.append(f"  see: {explained(problem.code)}")
+        said.add(problem.code)
+    return "\n".join(lines)
+
+
+def explained(code: str) -> str:
+    """Where a rule is explained: in the published course when its address is known."""
+    address = os.environ.get("DABT_SITE_URL", "").rstrip("/")
+    place = f"{address}/{CHECKS_PAGE}" if address else f"docs/_data/{CHECKS}"
+    return f"{place}#{code}"
 
 
 def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:

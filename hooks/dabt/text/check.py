@@ -15,7 +15,7 @@ from dabt.text.model import Rule
 from dabt.text.prose import Prose, markdown_writing, yaml_writing
 
 RULES: tuple[Rule, ...] = (*common.RULES, *arabic.RULES, *french.RULES)
-DATA = ("figures/*.yml", "quizzes/*.yml", "ui*.yml")
+DATA = ("checks.yml", "figures/*.yml", "quizzes/*.yml", "ui*.yml")
 MOST_ROUNDS = 5
 
 
