@@ -22,6 +22,7 @@ from dabt.names import WholeNamesExtension, titles_with_code, with_breaks
 from dabt.pages import path_in_tree
 from dabt.problems import DabtError, errors, report, shown
 from dabt.snippets import PlainCodeExtension
+from dabt.sources import sources_of, with_repository
 
 log = get_plugin_logger("course")
 
@@ -62,6 +63,7 @@ def on_page_markdown(markdown, *, page, config, files):
         page=path_in_tree(path, Path(config.docs_dir)),
     )
     config.markdown_extensions = at_page(config.markdown_extensions, place)
+    page.meta["sources"] = sources_of(markdown, path.relative_to(config.docs_dir).as_posix())
     return markdown
 
 
@@ -80,7 +82,7 @@ def on_page_content(html, *, page, config, files):
     titles = titles_with_code(html)
     for item in _every(page.toc):
         item.title = titles.get(item.id, item.title)
-    return with_breaks(html)
+    return with_breaks(with_repository(html, config.extra["repository"]))
 
 
 def _every(items):

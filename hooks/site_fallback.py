@@ -36,7 +36,6 @@ def on_page_content(html, *, page, config, files):
         return html
     course = renderers(config.markdown_extensions)["translation"].course
     reader = course.reader(language, page.file.norm_src_uri)
-    page.meta["source"] = f"{written}/{reader.page}"
     page.title = page.meta["title"] = mark_contents(page.title, page.toc, written)
     if config.site_url:
         page.canonical_url = config.site_url + served(reader.page, course.language(written))

@@ -9,6 +9,7 @@ from dabt.checks import ChecksRenderer, read_checks
 from dabt.course import read_course
 from dabt.directives import Place, scan
 from dabt.languages import load_languages
+from dabt.pages import section_titles
 from dabt.problems import DabtError, Problem, report
 from tools.environment import ROOT
 
@@ -41,7 +42,7 @@ def test_the_page_shows_each_group_once(groups, language):
 def test_ids_of_checks_and_of_the_sections_of_the_page_differ(groups):
     text = (ROOT / "docs/fr/contribute/checks.md").read_text(encoding="utf-8")
     checks = {one.id for group in groups.values() for one in group}
-    assert not checks & {line.split("#")[-1].strip(" }") for line in text.splitlines()}
+    assert not checks & set(section_titles(text))
 
 
 SMALL = """
