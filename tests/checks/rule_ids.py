@@ -70,7 +70,7 @@ def _of_call(node: ast.Call, positions: dict[str, int]) -> Iterator[ast.expr]:
 
 
 def _of_finding(parts: list[ast.expr]) -> Iterator[ast.expr]:
-    """Yield the id of (…, message, id, cure), or of (id, cure), that a caller makes a problem of."""
+    """Yield the id of (…, message, id, cure) or (id, cure), which a caller makes a problem of."""
     if len(parts) < 2 or not isinstance(parts[-2], ast.Constant):
         return
     cure = parts[-1]
