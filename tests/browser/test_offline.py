@@ -161,6 +161,7 @@ def test_another_version_is_announced_and_never_mixed(
     context.on("request", lambda request: asked.append(request.url.removeprefix(host.home)))
     page.evaluate(UPDATE)
     expect(page.locator(NEWS)).to_contain_text("version")
+    expect(page.locator(f"{NEWS} button")).to_have_text("L’afficher")
     expect(second.locator(NEWS)).to_contain_text("نسخة")
     assert "fr/about/" in asked and "about/" not in asked
     page.goto("fr/about/")
