@@ -82,7 +82,7 @@ def on_page_content(html, *, page, config, files):
     titles = titles_with_code(html)
     for item in _every(page.toc):
         item.title = titles.get(item.id, item.title)
-    return with_breaks(with_repository(html, config.extra["repository"]))
+    return with_breaks(with_repository(html, config.extra.get("repository", "")))
 
 
 def _every(items):
