@@ -19,8 +19,8 @@ from dabt.glossary.model import Glossary
 from dabt.glossary.page import Shown, render_glossary
 from dabt.languages import Language, fallbacks, load_languages, marked
 from dabt.links import served
-from dabt.offline.panel import render_panel
 from dabt.notebooks.choice import Choice, check_choices, read_choices
+from dabt.offline.panel import render_panel
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.quiz.lint import lint_quiz
 from dabt.quiz.load import read_quizzes
