@@ -28,7 +28,7 @@ class Block:
     defines: frozenset[str]
     needs: frozenset[str]  # to be defined
     uses: frozenset[str]  # to be defined, and to run
-    runs: bool  # it does more than define functions and classes
+    runs: bool  # it calls something when it is defined
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _block(
         defines=defines,
         needs=frozenset(name for one in within for name in _needed(one)) - defines,
         uses=frozenset(name for one in within for name in _names(one)) - defines,
-        runs=not all(isinstance(one, NEW_SCOPE) for one in within),
+        runs=any(_calls(one) for one in within),
     )
 
 
@@ -143,19 +143,28 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
 
 def _needed(statement: ast.stmt) -> Iterator[str]:
     """Yield the names that must exist when a statement is reached."""
+    for part in _evaluated(statement):
+        yield from _names(part)
+
+
+def _calls(statement: ast.stmt) -> bool:
+    """Say whether something is called when a statement is reached."""
+    return any(isinstance(one, ast.Call) for p in _evaluated(statement) for one in ast.walk(p))
+
+
+def _evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the parts of a statement that Python evaluates when it is reached."""
     if isinstance(statement, FUNCTION):
         values = (*statement.args.defaults, *statement.args.kw_defaults)
-        for part in (*statement.decorator_list, *values):
-            yield from _names(part) if part else ()
+        yield from (*statement.decorator_list, *(one for one in values if one))
     elif isinstance(statement, ast.ClassDef):
-        for part in (*statement.decorator_list, *statement.bases):
-            yield from _names(part)
+        yield from (*statement.decorator_list, *statement.bases)
         for part in statement.body:
-            yield from _needed(part)
+            yield from _evaluated(part)
     elif isinstance(statement, ast.AnnAssign):
-        yield from _names(statement.value) if statement.value else ()
+        yield from (statement.value,) if statement.value else ()
     else:
-        yield from _names(statement)
+        yield statement
 
 
 def order(program: Program, regions: Sequence[str]) -> list[tuple[str, tuple[Block, ...]]]:
