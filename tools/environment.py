@@ -38,7 +38,7 @@ ENVIRONMENTS = {
     "examples": Environment(
         ".venv-examples",
         ("examples/requirements.txt", "examples/measure/evaluation/requirements.txt"),
-        ("pytest", "pytest-xdist"),
+        ("pytest", "pytest-xdist", "Markdown"),
         "requirements-dev.txt",
         "2 to 5 minutes",
     ),
@@ -46,7 +46,7 @@ ENVIRONMENTS = {
     "newest": Environment(
         ".venv-newest",
         (".build/newest.txt",),
-        ("pytest", "pytest-xdist"),
+        ("pytest", "pytest-xdist", "Markdown"),
         "requirements-dev.txt",
         "5 to 10 minutes",
     ),

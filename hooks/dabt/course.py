@@ -19,6 +19,7 @@ from dabt.glossary.model import Glossary
 from dabt.glossary.page import Shown, render_glossary
 from dabt.languages import Language, fallbacks, load_languages, marked
 from dabt.links import served
+from dabt.notebooks.choice import Choice, check_choices, read_choices
 from dabt.offline.panel import render_panel
 from dabt.problems import DabtError, Problem, did_you_mean
 from dabt.quiz.lint import lint_quiz
@@ -64,6 +65,7 @@ class Course:
     way: Way = field(default_factory=Way)
     redirects: tuple[Redirect, ...] = ()
     checks: Checks = field(default_factory=dict)
+    notebooks: Mapping[str, Choice] = field(default_factory=dict)
 
     def shown_in(self, language: str, slug: str, keys: Collection[str] = ()) -> str:
         """The language in which a page shows what is one whole: its own once all is written."""
@@ -241,6 +243,7 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
     way = read_way(docs.parent / "mkdocs.yml", all_pages, examples)
     redirects, on_addresses = read_redirects(data, all_pages)
     checks, on_checks = read_checks(data, languages)
+    notebooks, on_notebooks = read_choices(data, examples)
     course = Course(
         languages,
         ui,
@@ -254,12 +257,15 @@ def read_course(docs: Path) -> tuple[Course, tuple[Problem, ...]]:
         way,
         redirects,
         checks,
+        notebooks,
     )
     on_pages = _check_pages(course, all_pages, unread)
     on_code = (one for page in all_pages for one in check_includes(page.text, page.file, examples))
     on_reviews = () if not all_pages else _check_sources(course, every)
     on_data = (*problems, *found, *on_figures, *on_glossary, *on_synonyms, *translation.problems)
-    return course, (*on_data, *on_checks, *on_addresses, *on_pages, *on_code, *on_reviews)
+    on_files = (*on_checks, *on_addresses, *on_notebooks)
+    on_chapters = check_choices(notebooks, all_pages) if notebooks else ()
+    return course, (*on_data, *on_files, *on_pages, *on_code, *on_reviews, *on_chapters)
 
 
 def lint_course(course: Course) -> tuple[Problem, ...]:
