@@ -14,7 +14,7 @@ APART = ("index.html", "glossary/", "contribute/", "quizzes/", "progress/", "off
 AROUND = ("li", "td", "th", "dd", "summary", "figcaption", "blockquote", "h2", "h3")
 INSIDE = ("a", "code", "em", "ol", "p", "pre", "strong", "table", "ul")
 # Said by templates and by the state of translations; the names of the languages of code, which are drawn alike.
-NO_KINDS = ("p.dabt-kicker", "p.dabt-lag", "form.dabt-finish", "div.language-")
+NO_KINDS = ("p.dabt-kicker", "p.dabt-lag", "form.dabt-finish", "p.dabt-notebook", "div.language-")
 
 
 def kinds(document: Document) -> dict[str, Element]:
