@@ -158,9 +158,9 @@ def build(target: Path, configuration: Path) -> Path:
 def write_stock(folder: Path) -> Path:
     """Write the configuration of the same pages in the theme's templates, with its own search."""
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    text = re.sub(
-        r"^(  custom_dir|watch|strict): .*\n|^  - hooks/site_search.*\n", "", text, flags=re.M
-    )
+    # The lean pages of the course are without the theme's scripts, which its search is made of.
+    ours = r"^(  custom_dir|watch|strict): .*\n|^  - hooks/site_(?:search|weight).*\n"
+    text = re.sub(ours, "", text, flags=re.M)
     text = text.replace("  - hooks/", f"  - {ROOT}/hooks/")
     text = text.replace("docs_dir: docs", f"docs_dir: {ROOT}/docs")
     text = text.replace("base_path: [examples]", f"base_path: [{ROOT}/examples]")
