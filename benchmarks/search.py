@@ -53,13 +53,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "hooks"))
 
 from dabt.languages import load_languages  # noqa: E402
+from dabt.links import served as served_at  # noqa: E402
 from dabt.search import sections as read  # noqa: E402
 from dabt.search.index import build_index  # noqa: E402
 from dabt.search.words import load_rules  # noqa: E402
 
 # What the addresses of a language's pages begin with.
 PREFIXES = {
-    one.code: "" if one.default else f"{one.code}/"
+    one.code: served_at("index.md", one)
     for one in load_languages(ROOT / "docs/_data/languages.yml")
 }
 RUNS = 5

@@ -27,6 +27,7 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from dabt.languages import load_languages
+from dabt.links import served as served_at
 from tools.browser import ensure_chromium
 from tools.build_site import build_if_stale
 from tools.environment import ROOT
@@ -37,7 +38,7 @@ KEPT = ROOT / "tests/looks"
 SHOWN = ROOT / ".build/looks"
 MADE_WITH = KEPT / "made-with.json"
 KNOWN = load_languages(ROOT / "docs/_data/languages.yml")
-LANGUAGES = {one.code: "" if one.default else f"{one.code}/" for one in KNOWN}
+LANGUAGES = {one.code: served_at("index.md", one) for one in KNOWN}
 WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")
 CATALOGUE = "contribute/catalogue/"

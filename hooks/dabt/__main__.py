@@ -30,9 +30,9 @@ def check(root: Path) -> int:
     """Check data files, pages and the words of all texts; print all problems; 1 on errors."""
     course, problems = read_course(root / "docs")
     if not errors(problems):
-        problems += (*lint_course(course), *lint_words(course, root / "docs"))
-        problems += lint_texts(root, course.languages)
         all_pages = tuple(read_pages(root / "docs", course.languages))
+        problems += (*lint_course(course), *lint_words(course, root, all_pages))
+        problems += lint_texts(root, course.languages)
         problems += tuple(lint_addresses(root / "docs/_data", all_pages))
     if problems:
         print(report(problems))

@@ -280,11 +280,10 @@ def _own(course: Course, quiz: Quiz) -> Quiz:
     return narrow(quiz, codes)
 
 
-def lint_words(course: Course, docs: Path) -> tuple[Problem, ...]:
+def lint_words(course: Course, root: Path, all_pages: Iterable[pages.Page]) -> tuple[Problem, ...]:
     """What the glossary says of the words of all texts; not in a build, which it need not stop."""
     codes = tuple(language.code for language in course.languages)
-    all_pages = pages.read_pages(docs, course.languages)
-    return tuple(lint_terms(course.glossary, docs.parent, all_pages, codes))
+    return tuple(lint_terms(course.glossary, root, all_pages, codes))
 
 
 def _check_pages(

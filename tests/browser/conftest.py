@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from dabt.languages import load_languages
+from dabt.links import served as served_at
 from tools.browser import find_chromium
 from tools.build_site import BuildFailure, build_if_stale
 from tools.host import served
@@ -31,7 +32,7 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 LANGUAGES = load_languages(ROOT / "docs/_data/languages.yml")
-PREFIXES = {one.code: "" if one.default else f"{one.code}/" for one in LANGUAGES}
+PREFIXES = {one.code: served_at("index.md", one) for one in LANGUAGES}
 
 
 def page_keys() -> list[str]:
